@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 import gitlab_server
 from github_server import TOKEN
 from metareview.http.secret import Secret
-from metareview.sources.address import parse_targets
 from metareview.sources.clock import Clock
-from metareview.sources.github.access import Access
+from metareview.sources.github.access import GitHubAccess
 from metareview.sources.gitlab.access import GitLabAccess
 from metareview.sources.pull import PullOptions, pull_comments, pull_history
+from metareview.sources.targets import parse_targets
 
 
 @dataclass
@@ -36,7 +36,7 @@ class Pull:
     told: list[str] = field(default_factory=list)
 
     def __call__(self, server, what="acme/shop", command="comments", file="out.jsonl", token=TOKEN, **options):
-        access = Access("github.com", f"{server.url}/graphql", server.url, Secret(token))
+        access = GitHubAccess("github.com", f"{server.url}/graphql", server.url, Secret(token))
         chosen = PullOptions(parse_targets([what]), self.folder / file, **options)
         pull = pull_comments if command == "comments" else pull_history
         with pull(chosen, access, lambda line, pressing: self.told.append(line), self.clock) as pulled:

@@ -4,7 +4,7 @@ import re
 import tomllib
 from pathlib import Path
 
-SOUND = {"urllib3": (2, 7), "starlette": (1, 3, 1), "h11": (0, 16)}
+SOUND = {"filelock": (3, 20, 3), "urllib3": (2, 7), "starlette": (1, 3, 1), "h11": (0, 16)}
 """The first versions in which every published hole that we know of is closed."""
 
 

@@ -10,8 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metareview.errors import InputError
+from metareview.formats.api_node import Node
 from metareview.formats.comments import github
-from metareview.formats.github.remark import number_of_node
+from metareview.formats.github import timeline
+from metareview.formats.github.raw_comment import number_of_node
 from metareview.formats.input_file import InputFile
 from metareview.formats.reader import read_inputs, read_reference_set
 
@@ -626,3 +628,26 @@ def test_whatever_has_such_keys_is_read_or_refused(value, strict):
             (review.reviewer or "").encode()
     except InputError:
         pass
+
+
+@pytest.mark.parametrize("place", [{"url": "https://github.com/o/r/pull/7#discussion_r42"}, {}])
+def test_a_comment_has_one_identity_in_files_of_each_dialect_in_pulls_and_in_histories(place):
+    """GraphQL gives its address, or only the node's id, which holds the number."""
+    node = {
+        "id": "PRRC_kwDOAAAAB84AAAAq",
+        "body": "Leaks.",
+        "author": None,
+        "createdAt": "2026-03-02T09:00:00Z",
+        **place,
+    }
+    thread = {"isResolved": False, "isOutdated": False, "path": "a.py", "line": 3, "comments": {"nodes": [node]}}
+    pull = {"id": "PR_1", "number": 7, "url": "https://github.com/o/r/pull/7", "createdAt": "2026-03-01T09:00:00Z"}
+    pull |= {"reviewThreads": {"nodes": [thread]}, "body": "", "title": ""}
+    rest = {"id": 42, "pull_request_url": "https://api.github.com/repos/o/r/pulls/7", "user": None, "body": "Leaks."}
+    files = [
+        github.read(InputFile.of_text(json.dumps(each), "f.json")) for each in (pull, [{**rest, "diff_hunk": "@@"}])
+    ]
+    [pulled] = github.conversation(pull).comments
+    [happened] = [event for event in timeline.events(Node(pull), "o/r") if event.kind == "review_comment"]
+    read = [comment.id for reviews in files for review in reviews for comment in review.comments]
+    assert [*read, pulled.id, happened.id] == ["discussion_r42"] * 4

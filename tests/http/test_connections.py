@@ -17,7 +17,7 @@ from metareview.http.connections import Compressed, Connections, UnusableReply, 
 from metareview.http.secret import Secret
 from metareview.judges.remote.embedding import EmbeddingJudge
 from metareview.judges.remote.llm import LlmJudge
-from metareview.sources.download import DownloadFailed, Patience, download
+from metareview.sources.download import DownloadFailed, Retries, download
 from metareview.sources.gitlab.access import GitLabAccess
 from metareview.sources.gitlab.api import GitLabApi
 from model_server import ModelServer, Reply, verdict
@@ -134,7 +134,7 @@ def test_an_api_that_compresses_is_told_of_and_not_asked_again(few_megabytes):
 
 def test_a_compressed_file_is_not_unpacked(few_megabytes, tmp_path):
     with Bombing("gzip") as server, pytest.raises(DownloadFailed, match="compressed"):
-        download(server.url, tmp_path / "f", "0" * 64, patience=Patience(seconds=10, attempts=3, pause=0))
+        download(server.url, tmp_path / "f", "0" * 64, retries=Retries(seconds=10, attempts=3, pause=0))
     assert len(server.log) == 1
     assert not (tmp_path / "f").exists()
 

@@ -120,7 +120,7 @@ def test_the_excerpt_is_short_on_one_line_and_without_the_key(judging):
     [warning] = judge.warnings
     assert '"Well, [31mxxx' in warning
     assert len(warning) < 700
-    with ModelServer(lambda exchange: chat(f"My key is {KEY[3:]}")) as server:
+    with ModelServer(lambda exchange: chat(f"My key is {KEY[:-3]}")) as server:
         judge = judging(server)
         judge.ask(PAIRS)
     assert "My key" not in judge.warnings[0]

@@ -6,8 +6,8 @@ import sys
 import pytest
 
 from metareview.errors import UsageError
-from metareview.sources.address import Target, parse_targets
 from metareview.sources.github.access import github_access, server_host
+from metareview.sources.targets import Target, parse_targets
 
 PUBLIC = Target("github.com", "acme", "shop")
 OWN = Target("ghe.corp.example", "acme", "shop")

@@ -5,11 +5,11 @@ import sys
 import pytest
 
 from file_server import FileServer, wait_until
-from metareview.sources.download import DownloadFailed, Patience, download
+from metareview.sources.download import DownloadFailed, Retries, download
 
 BODY = bytes(range(256)) * 2000  # half a megabyte
 HASH = hashlib.sha256(BODY).hexdigest()
-QUICK = Patience(seconds=5, attempts=3, pause=0)
+QUICK = Retries(seconds=5, attempts=3, pause=0)
 
 
 @pytest.fixture
@@ -19,9 +19,9 @@ def server():
     served.close()
 
 
-def fetched(server, tmp_path, sha256=HASH, patience=QUICK, **options):
+def fetched(server, tmp_path, sha256=HASH, retries=QUICK, **options):
     target = tmp_path / "in" / "f"
-    download(f"{server.url}/f", target, sha256, patience=patience, **options)
+    download(f"{server.url}/f", target, sha256, retries=retries, **options)
     return target
 
 
@@ -84,7 +84,7 @@ def test_a_range_that_was_not_asked_for_starts_anew(server, tmp_path, span):
 def test_a_part_that_is_whole_needs_no_network(tmp_path):
     (tmp_path / "in").mkdir()
     (tmp_path / "in/f.part").write_bytes(BODY)
-    download("http://127.0.0.1:9/f", tmp_path / "in/f", HASH, patience=QUICK)
+    download("http://127.0.0.1:9/f", tmp_path / "in/f", HASH, retries=QUICK)
     assert (tmp_path / "in/f").read_bytes() == BODY
 
 
@@ -119,13 +119,13 @@ def test_not_found_is_not_asked_again(server, tmp_path):
 
 def test_a_server_that_is_not_there(tmp_path):
     with pytest.raises(DownloadFailed, match="no connection"):
-        download("http://127.0.0.1:9/f", tmp_path / "f", HASH, patience=QUICK)
+        download("http://127.0.0.1:9/f", tmp_path / "f", HASH, retries=QUICK)
 
 
 def test_a_server_that_drips_is_given_up_and_what_came_is_kept(server, tmp_path):
     server.plan = [("drip", 100_000), ("drip", 10), ("drip", 10)]
     with pytest.raises(DownloadFailed, match="too slow"):
-        fetched(server, tmp_path, patience=Patience(seconds=1, attempts=2, pause=0))
+        fetched(server, tmp_path, retries=Retries(seconds=1, attempts=2, pause=0))
     assert leftovers(tmp_path) == ["f.part"]
     part = (tmp_path / "in/f.part").read_bytes()
     assert len(part) >= 100_000
@@ -177,7 +177,7 @@ def test_from_https_no_redirect_leads_to_http(monkeypatch, server, tmp_path):
 
     monkeypatch.setattr(Connections, "open", redirecting)
     with pytest.raises(DownloadFailed, match="from https"):
-        download("https://bench.example/f", tmp_path / "f", HASH, patience=QUICK)
+        download("https://bench.example/f", tmp_path / "f", HASH, retries=QUICK)
     assert server.requests == []
 
 
@@ -192,12 +192,12 @@ def test_a_file_that_is_too_large_is_refused_by_what_is_announced_or_by_what_com
 def test_through_a_proxy(server, tmp_path, monkeypatch):
     monkeypatch.setenv("http_proxy", server.url)
     target = tmp_path / "f"
-    download("http://bench.invalid/f", target, HASH, patience=QUICK)
+    download("http://bench.invalid/f", target, HASH, retries=QUICK)
     assert target.read_bytes() == BODY
     assert server.proxied == ["http://bench.invalid/f"]
     monkeypatch.setenv("no_proxy", "bench.invalid")
     with pytest.raises(DownloadFailed, match="no connection"):
-        download("http://bench.invalid/f", tmp_path / "g", HASH, patience=QUICK)
+        download("http://bench.invalid/f", tmp_path / "g", HASH, retries=QUICK)
 
 
 def test_two_processes_at_once_fetch_it_once(server, tmp_path):

@@ -6,8 +6,8 @@ import pytest
 
 from github_data import actor, event, repository, sample_server
 from github_server import GitHubServer, Reply
+from metareview.formats.histories.events import time_order
 from metareview.formats.history import read_history
-from metareview.sources.github.history import time_order
 
 AT = "2026-03-02T09:00:00Z"
 
@@ -174,7 +174,7 @@ def test_histories_of_many_pull_requests_are_in_the_order_that_readers_use(pull,
     with sample_server() as server:
         result = pull(server, command="history")
     lines = [json.loads(line) for line in result.file.read_text("utf-8").splitlines()]
-    assert lines == sorted(lines, key=time_order)
+    assert lines == sorted(lines, key=lambda line: time_order(json.dumps(line)))
     history = read_history(result.file)
     assert len(history.events) == len(lines) == result.lines
     assert history.warnings == ()

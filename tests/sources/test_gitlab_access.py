@@ -3,8 +3,8 @@
 import pytest
 
 from metareview.errors import UsageError
-from metareview.sources.address import parse_targets
 from metareview.sources.gitlab.access import gitlab_access, gitlab_host
+from metareview.sources.targets import parse_targets
 
 PUBLIC = parse_targets(["https://gitlab.com/group/shop"])
 OWN = parse_targets(["https://gitlab.corp.example/group/shop"])

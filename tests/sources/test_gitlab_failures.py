@@ -7,10 +7,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gitlab_server import PATH, TOKEN, GitLabServer, discussion, merge_request, note, on_line, project, sample
-from metareview.errors import UsageError
+from metareview.errors import InputError, UsageError
+from metareview.formats.api_node import UnexpectedReply
+from metareview.formats.comments.gitlab import conversation
+from metareview.formats.comments.jsonl import line_of
 from metareview.model.selection import EVERYBODY
-from metareview.sources.gitlab.comments import records
-from metareview.sources.node import Node, Unexpected
+from metareview.sources.reviews import chosen_reviews
 from pulls import GitLabPull
 from scripted_server import Reply
 
@@ -61,7 +63,7 @@ def test_a_limit_that_is_used_up_is_waited_for_and_shown(gitlab_pull, whole):
         (Reply(401, {"message": f"401 {TOKEN}"}), "refuses the token (HTTP 401). Set GITLAB_TOKEN to a valid one."),
         (Reply(403, {"error": "insufficient_scope"}), "refuses (HTTP 403). Give a token with the scope read_api"),
         (Reply(403, {"message": "403 Forbidden"}), "refuses (HTTP 403: 403 Forbidden)"),
-        (Reply(403, {"message": f"no {TOKEN[::-1]}"}), "refuses (HTTP 403). Give"),
+        (Reply(403, {"message": f"no {TOKEN[:12]}…"}), "refuses (HTTP 403). Give"),
         (Reply(403, {"message": "y" * 195 + TOKEN}), "refuses (HTTP 403). Give"),
         (Reply(403, {"message": "".join(f"\\x{ord(c):02x}" for c in TOKEN)}), "refuses (HTTP 403). Give"),
         (Reply(200, [7]), "replies that are not those of GitLab's API"),
@@ -176,7 +178,8 @@ def test_whatever_a_server_sends_is_read_or_unexpected(fields, discussions, note
     about = {"web_url": f"https://gitlab.example/{PATH}/-/merge_requests/1"} | fields
     said = [*discussions, {"individual_note": False, "notes": [note(1, "ben", "x") | each for each in notes]}]
     try:
-        lines, _ = records(Node(about), [Node(each) for each in said], EVERYBODY, lambda comments: [])
-    except Unexpected:
+        found, _ = conversation(about, said)
+        lines = list(map(line_of, chosen_reviews(found, EVERYBODY, lambda comments: [])))
+    except (UnexpectedReply, InputError):
         return
-    json.dumps(lines, ensure_ascii=False)
+    assert all(isinstance(json.loads(line), dict) for line in lines)

@@ -11,8 +11,8 @@ from metareview.sources.journal import Journal
 ASKED = {"command": "comments", "repository": "acme/shop"}
 
 
-def by_time(record):
-    return (record["at"],)
+def by_time(line):
+    return (json.loads(line)["at"],)
 
 
 def filled(file, numbers=(3, 1, 2), asked=ASKED, **options):
@@ -20,7 +20,8 @@ def filled(file, numbers=(3, 1, 2), asked=ASKED, **options):
     done = {mark["done"] for mark in journal.marks if "done" in mark}
     for number in numbers:
         if number not in done:
-            journal.add([{"at": number, "text": "ä\n#"}, {"at": number + 10}], {"done": number, "lines": 2})
+            lines = [{"at": number, "text": "ä\n#"}, {"at": number + 10}]
+            journal.add([f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines], {"done": number, "lines": 2})
     return journal
 
 
@@ -64,7 +65,7 @@ def test_a_file_that_is_there_is_not_lost(tmp_path):
     assert file.read_text() == "mine"
     assert not (tmp_path / "out.jsonl.partial").exists()
     placed(filled(file, overwrite=True))
-    assert file.read_bytes().startswith(b'{"at":3')
+    assert file.read_bytes().startswith(b'{"at": 3')
 
 
 def test_what_was_asked_for_before_is_not_mixed_in(tmp_path):

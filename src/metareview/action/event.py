@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from metareview.errors import UsageError
-from metareview.sources.node import Node, Unexpected
+from metareview.formats.api_node import Node, UnexpectedReply
 
 _NUMBER = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
 _REPOSITORY = re.compile(r"(?!\.)[A-Za-z0-9_.-]{1,100}/(?!\.{1,2}$)[A-Za-z0-9_.-]{1,100}", re.ASCII)
@@ -56,6 +56,6 @@ def _number(path: str) -> int | None:
         if found is None and issue is not None and issue.child("pull_request") is not None:
             found = issue
         number = None if found is None else found.number("number")
-    except Unexpected:
+    except UnexpectedReply:
         return None
     return number if number is not None and 0 < number < 10**9 else None

@@ -8,11 +8,11 @@ from typing import ClassVar
 
 from metareview.action.event import PullRequest
 from metareview.errors import UsageError
+from metareview.formats.api_node import Node, UnexpectedReply
 from metareview.http.connections import Reply
-from metareview.sources.api import TooMuch, parsed
+from metareview.sources.api import TransientFailure, parsed
 from metareview.sources.clock import Clock
 from metareview.sources.github.api import GitHubApi, ScopesMissing
-from metareview.sources.node import Node, Unexpected
 
 _PAGE = 100
 _MOST_PAGES = 200
@@ -77,7 +77,7 @@ class CommentApi(GitHubApi):
         try:
             viewer = self.graphql(_VIEWER, {}).data.child("viewer")
             return None if viewer is None else viewer.text("login")
-        except (TooMuch, ScopesMissing, Unexpected, UsageError):
+        except (TransientFailure, ScopesMissing, UnexpectedReply, UsageError):
             return None
 
     def _find(self, place: PullRequest, marker: str, login: str | None) -> Existing | None:
@@ -107,7 +107,7 @@ class CommentApi(GitHubApi):
             raise UsageError(f"{self._host} does not take the comment (HTTP {reply.status}).")
         try:
             return self._token.line_of(Node(parsed(reply.data)).text("html_url") or "", 300)
-        except (TooMuch, Unexpected, AttributeError):
+        except (TransientFailure, UnexpectedReply, AttributeError):
             return ""  # written, whatever the reply looks like
 
     def _fix_of_refusal(self, said: str) -> str:
@@ -120,7 +120,7 @@ class CommentApi(GitHubApi):
 def _comments_of(reply: Reply) -> tuple[list[Node], bool]:
     value = parsed(reply.data)
     if not isinstance(value, list):
-        raise TooMuch("the reply is no list of comments")
+        raise TransientFailure("the reply is no list of comments")
     comments = [Node(each) for each in value if isinstance(each, dict)]
     return comments, 'rel="next"' in reply.headers.get("link", "")
 
@@ -134,7 +134,7 @@ def _ours(comment: Node, marker: str, login: str | None) -> Existing | None:
         if number is None or not lines or lines[0].strip() != marker or user is None:
             return None
         author, is_bot = (user.text("login") or "").casefold(), user.text("type") == "Bot"
-    except Unexpected:
+    except UnexpectedReply:
         return None
     if login is None:
         ours = is_bot

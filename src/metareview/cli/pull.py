@@ -14,7 +14,7 @@ from metareview.cli.output import Screen, say, warning_lines
 from metareview.errors import UsageError
 
 if TYPE_CHECKING:
-    from metareview.sources.pull import Pulled, PullOptions
+    from metareview.sources.pull import PullOptions, PullResult
 
 
 def _shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -87,23 +87,23 @@ def history(targets: tuple[str, ...], screen: Screen, **more: Any) -> None:
 
 @contextmanager
 def _pull(
-    pull: Callable[..., AbstractContextManager[Pulled]],
+    pull: Callable[..., AbstractContextManager[PullResult]],
     targets: tuple[str, ...],
     given: dict[str, Any],
     screen: Screen,
     *,
     pulls_gitlab: bool = False,
     **chosen: Any,
-) -> Iterator[Pulled]:
-    from metareview.sources.address import parse_targets
-    from metareview.sources.github.access import Access, github_access, server_host
+) -> Iterator[PullResult]:
+    from metareview.sources.github.access import GitHubAccess, github_access, server_host
     from metareview.sources.gitlab.access import GitLabAccess, gitlab_access, gitlab_host
     from metareview.sources.pull import PullOptions
+    from metareview.sources.targets import parse_targets
 
     target = parse_targets(targets, server_host(), gitlab_host())
     api, out = given.pop("api"), given["out"]
     options: PullOptions = PullOptions(target, **given, **chosen)
-    access: Access | GitLabAccess
+    access: GitHubAccess | GitLabAccess
     if not target.gitlab:
         access = github_access(target, api)
     elif pulls_gitlab:
@@ -123,7 +123,7 @@ def _pull(
         raise
 
 
-def _show(pulled: Pulled, what: str, said: str, next_steps: list[str], screen: Screen) -> None:
+def _show(pulled: PullResult, what: str, said: str, next_steps: list[str], screen: Screen) -> None:
     document = {
         "schema": "metareview.pull/1",
         "file": str(pulled.file),

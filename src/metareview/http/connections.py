@@ -1,14 +1,14 @@
 """Connections to one server: through the proxy that the environment names, each request over by a deadline.
 
-Nothing is followed and nothing is retried here: a redirect is an answer like any other, so that no secret goes to a
-host that it was not meant for, and what is worth another attempt is for whoever asked to decide.
+No redirect is followed, so that no secret goes to a host that it was not meant for, and nothing is retried: callers
+decide what is worth another attempt.
 """
 
 from __future__ import annotations
 
 import ssl
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,6 +24,8 @@ from metareview.model.words import one_line
 if TYPE_CHECKING:
     import urllib3
 
+    from metareview.http.deadline import Deadline
+
 USER_AGENT = f"metareview/{__version__}"
 LARGEST_REPLY = 64 * 2**20
 _CONNECT_SECONDS = 10.0
@@ -32,7 +34,7 @@ _SHOWN = 300
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a server answered. The names of headers are found in any case."""
+    """A server's response. The names of headers are found in any case."""
 
     status: int
     headers: Mapping[str, str]
@@ -40,18 +42,18 @@ class Reply:
 
 
 class UnusableReply(OSError):
-    """A reply that is not taken, as it is. The message is safe to show."""
+    """A reply that cannot be used. The message is safe to show."""
 
 
 class Compressed(UnusableReply):
-    """A reply that is compressed although nobody asked for that: a few kilobytes may unpack to gigabytes."""
+    """A reply that is compressed although that was not asked for: a few kilobytes may unpack to gigabytes."""
 
     def __init__(self) -> None:
         super().__init__("the reply is compressed, which was not asked for, and is not unpacked")
 
 
 class TooLarge(UnusableReply):
-    """A reply that is larger than any that is wanted."""
+    """A reply larger than the caller allows."""
 
     def __init__(self, largest: int) -> None:
         super().__init__(f"the reply is larger than {largest / 2**20:,.0f} MB")
@@ -65,10 +67,7 @@ class Connections:
     """
 
     def __init__(self, url: str, concurrency: int = 1) -> None:
-        from metareview.http.deadline import Watchdog  # and with it urllib3
-
         self._http = _pools(url, concurrency)
-        self._watchdog = Watchdog()
 
     def exchange(
         self,
@@ -79,13 +78,15 @@ class Connections:
         timeout: float,
         body: bytes | None = None,
         largest: int = LARGEST_REPLY,
-        deadline: Callable[[], float] | None = None,
+        deadline: Deadline | None = None,
     ) -> Reply:
-        """One request and its whole reply, by a deadline that a server cannot put off with a byte now and then: in
-        `timeout` seconds, or before that where `deadline` says so, which is asked while the request is under way."""
+        """One request and its whole reply, in `timeout` seconds or by the `deadline`, if one is given.
+
+        The deadline is a time of `time.monotonic`, and may come nearer while the request is under way.
+        """
         with self.open(method, url, headers=headers, timeout=timeout, body=body, deadline=deadline) as response:
             data = bytearray()
-            if not _is_compressed(response.headers):  # an error's words can be done without
+            if not _is_compressed(response.headers):  # an error can do without its message
                 while part := response.read1(2**16):
                     data += part
                     if len(data) > largest:
@@ -102,18 +103,20 @@ class Connections:
         headers: Mapping[str, str],
         timeout: float,
         body: bytes | None = None,
-        deadline: Callable[[], float] | None = None,
+        deadline: Deadline | None = None,
     ) -> Iterator[urllib3.BaseHTTPResponse]:
-        """A reply whose body the block reads piece by piece (`read1`); all of it is over `timeout` seconds from now.
+        """A reply whose body the block reads piece by piece (`read1`), all of it by the deadline, as in `exchange`.
 
         Nothing is ever unpacked: no compression is asked for, and a success that is compressed all the same is refused.
         """
         import urllib3
 
+        from metareview.http.deadline import over_by
+
         waits = urllib3.Timeout(connect=min(_CONNECT_SECONDS, timeout), read=timeout)
         end = time.monotonic() + timeout
         with (
-            self._watchdog.until(deadline or (lambda: end)),
+            over_by(deadline or (lambda: end)),
             self._http.request(
                 method, url, body=body, headers={**headers, "Accept-Encoding": "identity"}, timeout=waits,
                 retries=False, redirect=False, preload_content=False, decode_content=False,
@@ -135,8 +138,8 @@ def _is_compressed(headers: Mapping[str, str]) -> bool:
 
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """The seconds that `retry-after-ms` or `retry-after` (seconds, or an HTTP date) asks for, if any; infinite where
-    they are beyond all numbers."""
+    """The seconds of `retry-after-ms` or `retry-after` (seconds, or an HTTP date), if any; infinite where they are
+    beyond all numbers."""
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         text = headers.get(name, "")
         with suppress(ValueError, OverflowError):  # a date may be beyond the calendar
@@ -151,7 +154,7 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
 
 
 def tls_problem(error: Exception) -> str:
-    """Why there is no secure connection, in the words of the library on this side."""
+    """The TLS library's reason why there is no secure connection."""
     cause = error.args[0] if error.args else None
     if isinstance(cause, ssl.SSLCertVerificationError):
         return one_line(cause.verify_message, _SHOWN)
@@ -159,7 +162,7 @@ def tls_problem(error: Exception) -> str:
 
 
 def connection_problem(error: Exception) -> str:
-    """Why there is no connection at all, likewise."""
+    """The reason why there is no connection at all."""
     from urllib3.exceptions import ProxyError
 
     words = "the proxy does not let it through" if isinstance(error, ProxyError) else str(error).split(": ", 1)[-1]

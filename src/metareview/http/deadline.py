@@ -1,133 +1,108 @@
-"""A time by which a request is over, whatever the server does: no answer, no end of its headers, a byte now and then.
+"""A deadline for a whole request, held where bytes are sent and read: a byte now and then does not put it off.
 
-Time-outs of sockets are for one read each, and begin anew with every byte. So one thread watches all requests of an
-endpoint, and shuts down the connection of one that is over its time; whoever was reading from it then finds its end.
+Time-outs of sockets are for one call each, and begin anew with every byte. So before each call the socket is given what
+is left until the deadline.
 """
 
 from __future__ import annotations
 
+import io
 import logging
 import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from http.client import HTTPResponse
 from typing import Any
 
 from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.connection import HTTPConnection, HTTPSConnection
 
-_IDLE_SECONDS = 1.0
+Deadline = Callable[[], float]
+"""The time (of `time.monotonic`) by which a request is over. It may come nearer while the request is under way."""
 _LOOK_SECONDS = 0.5
-_this_thread = threading.local()
+"""How soon a deadline that has come nearer is noticed."""
+_SENT_AT_ONCE = 2**16
+_requests = threading.local()
 
 
-class Watch:
-    """One request: until when, which may change while it is under way, and on which connection."""
-
-    def __init__(self, deadline: Callable[[], float]) -> None:
-        self.deadline = deadline
-        self.over = False
-        self._handle: socket.socket | None = None
-
-    def hold(self, connection: socket.socket) -> None:
-        """Takes a handle of its own: a connection's may be wrapped by TLS, or let go of while a reply is read."""
-        self.release()
-        self._handle = socket.fromfd(connection.fileno(), connection.family, connection.type)
-        if self.over:
-            self.end()
-
-    def end(self) -> None:
-        self.over = True
-        if self._handle is not None:
-            with suppress(OSError):  # the server may have closed it
-                self._handle.shutdown(socket.SHUT_RDWR)
-
-    def release(self) -> None:
-        if self._handle is not None:
-            self._handle.close()
-            self._handle = None
+@contextmanager
+def over_by(deadline: Deadline) -> Iterator[None]:
+    """Hold the requests that this thread sends within the block to the deadline: TimeoutError where one is not over."""
+    _requests.deadline = deadline
+    try:
+        yield
+    except Exception:
+        if time.monotonic() >= deadline():  # urllib3 has errors of its own for a time-out in each phase
+            raise TimeoutError from None
+        raise
+    finally:
+        _requests.deadline = None
 
 
-class Watchdog:
-    """Ends requests at their deadlines. Its thread goes when there is nothing to watch."""
+class _SocketStream(io.RawIOBase):
+    """The bytes that arrive on a socket until the deadline."""
 
-    def __init__(self) -> None:
-        self._watches: set[Watch] = set()
-        self._changed = threading.Condition()
-        self._running = False
-        self._looks_at = 0.0
+    def __init__(self, connection: socket.socket, stream: io.BufferedIOBase, deadline: Deadline) -> None:
+        """`stream`: made of the socket, which is closed when all of these are."""
+        self._socket, self._stream, self._deadline = connection, stream, deadline
 
-    @contextmanager
-    def until(self, deadline: Callable[[], float]) -> Iterator[Watch]:
-        """Watches what this thread sends; raises TimeoutError where it was not over by the deadline. One that comes
-        nearer while the request is under way is noticed within half a second."""
-        watch = Watch(deadline)
-        with self._changed:
-            if not self._running:
-                self._running = True
-                threading.Thread(target=self._run, daemon=True).start()
-            elif deadline() < self._looks_at:
-                self._changed.notify()
-            self._watches.add(watch)
-        _this_thread.watch, _this_thread.lock = watch, self._changed
-        try:
-            yield watch
-        except Exception:
-            if watch.over:  # whatever it looked like from here
-                raise TimeoutError from None
-            raise
-        finally:
-            _this_thread.watch = None
-            with self._changed:
-                self._watches.discard(watch)
-                watch.release()
-        if watch.over:
-            raise TimeoutError
+    def readable(self) -> bool:
+        return True
 
-    def _run(self) -> None:
-        with self._changed:
-            idle = False
-            while self._watches or not idle:
-                now = time.monotonic()
-                for watch in self._watches:
-                    if not watch.over and watch.deadline() <= now:
-                        watch.end()
-                left = [min(_LOOK_SECONDS, watch.deadline() - now) for watch in self._watches if not watch.over]
-                wait = min(left, default=_IDLE_SECONDS)
-                self._looks_at = now + wait
-                woken = self._changed.wait(wait)
-                idle = not woken and not left
-            self._running = False
+    def readinto(self, buffer: Any) -> int:
+        while True:
+            self._socket.settimeout(min(_LOOK_SECONDS, _seconds_left(self._deadline)))
+            try:
+                return self._socket.recv_into(buffer)
+            except TimeoutError:
+                continue  # until nothing is left
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
 
 
-def _hold(connection: socket.socket | None) -> None:
-    watch: Watch | None = getattr(_this_thread, "watch", None)
-    if watch is not None and connection is not None:
-        with _this_thread.lock:
-            watch.hold(connection)
+def _seconds_left(deadline: Deadline) -> float:
+    left = deadline() - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return left
+
+
+class _Response(HTTPResponse):
+    """A response, from its first line to the end of its body, or a proxy's answer to CONNECT."""
+
+    def __init__(self, sock: socket.socket, *arguments: Any, **options: Any) -> None:
+        super().__init__(sock, *arguments, **options)
+        deadline: Deadline | None = getattr(_requests, "deadline", None)
+        if deadline is not None:
+            self.fp = io.BufferedReader(_SocketStream(sock, self.fp, deadline))
+
+
+def _send(connection: HTTPConnection, data: Any, send: Callable[[memoryview], None]) -> None:
+    """Send bytes piece by piece: TLS takes as long as a socket's time-out for each record."""
+    deadline: Deadline | None = getattr(_requests, "deadline", None)
+    view = memoryview(data)
+    for start in range(0, len(view), _SENT_AT_ONCE):
+        if deadline is not None and connection.sock is not None:
+            connection.sock.settimeout(_seconds_left(deadline))
+        send(view[start : start + _SENT_AT_ONCE])
 
 
 class _HTTPConnection(HTTPConnection):
-    def _new_conn(self) -> socket.socket:
-        connection = super()._new_conn()
-        _hold(connection)
-        return connection
+    response_class = _Response
 
-    def request(self, *arguments: Any, **options: Any) -> None:
-        _hold(self.sock)
-        super().request(*arguments, **options)
+    def send(self, data: Any) -> None:
+        _send(self, data, super().send)
 
 
 class _HTTPSConnection(HTTPSConnection):
-    def _new_conn(self) -> socket.socket:
-        connection = super()._new_conn()
-        _hold(connection)
-        return connection
+    response_class = _Response
 
-    def request(self, *arguments: Any, **options: Any) -> None:
-        _hold(self.sock)
-        super().request(*arguments, **options)
+    def send(self, data: Any) -> None:
+        _send(self, data, super().send)
 
 
 class _HTTPPool(HTTPConnectionPool):
@@ -139,7 +114,7 @@ class _HTTPSPool(HTTPSConnectionPool):
 
 
 POOLS = {"http": _HTTPPool, "https": _HTTPSPool}
-"""Connections that a watchdog can end, for `PoolManager.pool_classes_by_scheme`."""
+"""Connections that keep to a deadline, for `PoolManager.pool_classes_by_scheme`."""
 
 
 def _quotes_the_server(record: logging.LogRecord) -> bool:

@@ -1,4 +1,4 @@
-"""What a text says once its escapes are resolved: those of URLs, HTML, JSON and Python."""
+"""Resolving the escapes of URLs, HTML, JSON and Python in a text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ENDLESS = re.compile(r"&#(?=[0-9]{12}|[xX][0-9a-fA-F]{12})")
 
 
 def unescaped(text: str) -> Iterator[str]:
-    """The text, and then as often as it changes anything, but not for ever, what comes of resolving its escapes.
+    """The text, then with its escapes resolved once, twice and three times, as long as that changes anything.
 
     >>> list(unescaped("a&quot; %26quot;"))
     ['a&quot; %26quot;', 'a" "']

@@ -1,4 +1,4 @@
-"""What must never be shown: a key or a token, read in one place only, where a request gets its header."""
+"""Keys and tokens: read in one place only, where a request gets its header, and never shown."""
 
 from __future__ import annotations
 
@@ -10,40 +10,45 @@ from typing import NoReturn
 from metareview.http.escapes import unescaped
 from metareview.model.words import one_line
 
-_TELLING, _LEAST_TELLING = 8, 6
-"""So many characters in a row tell of a secret; of a short one's code, at least so many."""
+_BEGINNING = 12
+"""Characters at a key's beginning that give it away."""
 _PUBLIC = re.compile(r"github_pat_|gh[a-z]_|gl[a-z]{2,12}-|sk-(?:(?:ant-[a-z]+[0-9]*|or-v[0-9]|proj|svcacct|admin)-)?")
-"""What the tokens of GitHub, GitLab and makers of models begin with, which says nothing of the rest."""
+"""What the tokens of GitHub, GitLab and makers of models begin with, which gives nothing away."""
+_SHORTEST, _SHORTEST_WORD = 8, 12
+"""A shorter key, or one of letters alone, may be any word: local servers take `none` or `ollama` for one."""
+_NAMED = r"(?:bearer|key|token|[:=\"'`(<])[\s\"'`:=(<]*{}(?!\w)"
+"""Such a key where a text says that it is one."""
 _AHEAD = 16
-"""How much of a text is searched, for each character that is shown of it: `one_line` takes from four."""
+"""Characters of a text that are searched for each that is shown of it: `one_line` takes from four."""
+_ALIKE = str.maketrans("-_", "+/", ":\\")
+"""Both alphabets of base64 are one, and neither colons between hexadecimal digits nor backslashes count."""
 
 
 class Secret:
     """A text that no repr, log, copy into JSON or error message shows."""
 
-    __slots__ = ("_parts", "_text")
+    __slots__ = ("_named", "_parts", "_text")
 
     def __init__(self, text: str = "") -> None:
         self._text = text
-        self._parts: frozenset[str] | None = None
+        is_word = len(text) < (_SHORTEST_WORD if text.isalpha() else _SHORTEST)
+        self._named = re.compile(_NAMED.format(re.escape(text)), re.IGNORECASE) if is_word and text else None
+        self._parts = () if is_word else tuple(dict.fromkeys(_forms(text)))
 
     def reveal(self) -> str:
         return self._text
 
     def is_in(self, text: str) -> bool:
-        """Whether a stranger's text repeats the secret, or eight characters in a row of what is secret in it.
+        """Whether a stranger's text repeats the secret: at least its first twelve characters, or those that follow its
+        public beginning (`github_pat_`, `sk-proj-` …).
 
-        In whatever case, with whatever between its letters and digits, and also reversed, in base64 (alone or inside of
-        what was encoded, as in `Bearer …`), in hexadecimal digits, or escaped as in URLs, HTML, JSON or Python.
+        Plain, in base64 (alone or inside of what was encoded, as in `Bearer …`), in hexadecimal digits, or escaped as
+        in URLs, HTML or JSON; in whatever case, and with white space in between. A secret that may be an ordinary word
+        is found where the text calls it a key.
         """
-        if not self._text:
-            return False
-        if self._parts is None:
-            self._parts = frozenset(self._telling())
-        return any(
-            self._text in said or any(part in form for form in _forms(said) for part in self._parts)
-            for said in unescaped(text)
-        )
+        if self._named is not None:
+            return any(self._named.search(plain) for plain in unescaped(text))
+        return any(part in form for form in map(_comparable, unescaped(text)) for part in self._parts)
 
     def line_of(self, text: str, length: int = 1_000, instead: str = "") -> str:
         """A stranger's text as `one_line` shows it, or `instead` where it repeats the secret.
@@ -51,23 +56,6 @@ class Secret:
         Searched before it is cut: what a cut leaves of a secret might not be known as one.
         """
         return instead if self.is_in(text[: _AHEAD * length]) else one_line(text, length)
-
-    def _telling(self) -> Iterator[str]:
-        """Every substring long enough to identify the secret, of every form that it may be told in; without what all
-        tokens of its kind begin with, so that `GitHub password` does not count as `github_pat_…`."""
-        encoded = self._text.encode()
-        begin = _PUBLIC.match(self._text)
-        own = self._text[begin.end() :] if begin else self._text
-        for form in _forms(own if len(own) >= 2 * _TELLING else self._text):
-            yield from _windows(form, _TELLING)
-        codes = [encoded.hex()]
-        for shift in range(3):
-            # Three bytes are four digits of base64: the secret may begin with any of the three. Only digits count that
-            # hold nothing but the secret.
-            digits = base64.b64encode(b"\0" * shift + encoded + b"\0\0").decode()
-            codes.append(digits[-(-8 * shift // 6) : 8 * (shift + len(encoded)) // 6])
-        for code in codes:
-            yield from _windows(_letters_and_digits(code), _LEAST_TELLING)
 
     def __bool__(self) -> bool:
         return bool(self._text)
@@ -79,18 +67,20 @@ class Secret:
         raise TypeError("a secret is not copied or stored")
 
 
-def _forms(text: str) -> tuple[str, str]:
-    """What of a text is compared: it without white space, and its letters and digits."""
-    return "".join(text.lower().split()), _letters_and_digits(text)
+def _forms(text: str) -> Iterator[str]:
+    """The beginning of a secret, with its public part and without, in each form that it may be repeated in."""
+    public = _PUBLIC.match(text)
+    end = public.end() if public and len(text) >= public.end() + _SHORTEST else 0
+    for beginning in (text[: max(_BEGINNING, end + 1)], text[end : end + _BEGINNING]):
+        encoded = beginning.encode()
+        yield _comparable(beginning)
+        yield encoded.hex()
+        for shift in range(3):
+            # Three bytes are four digits of base64: the secret may begin with any of the three. Only digits count that
+            # hold nothing but the secret.
+            digits = base64.b64encode(b"\0" * shift + encoded + b"\0\0").decode()
+            yield _comparable(digits[-(-8 * shift // 6) : 8 * (shift + len(encoded)) // 6])
 
 
-def _letters_and_digits(text: str) -> str:
-    return "".join(c for c in text.lower() if c.isalnum())
-
-
-def _windows(form: str, least: int) -> Iterator[str]:
-    """The form's parts of eight characters, and those read backwards; all of a shorter one that is not too short."""
-    size = min(_TELLING, len(form))
-    for start in range(len(form) - size + 1 if size >= least else 0):
-        part = form[start : start + size]
-        yield from (part, part[::-1])
+def _comparable(text: str) -> str:
+    return "".join(text.lower().translate(_ALIKE).split())

@@ -116,6 +116,31 @@ def pull_request_key(text: str) -> str:
     return address.key if address else text.strip()
 
 
+@lru_cache(maxsize=4096)
+def web_address(url: str) -> str:
+    """The page of a pull request whose address in GitHub's API is given; any other address without its fragment.
+
+    >>> web_address("https://api.github.com/repos/Owner/Repo/pulls/5")
+    'https://github.com/Owner/Repo/pull/5'
+    """
+    url = url.partition("#")[0]
+    address = parse_address(url)
+    if address is None or "/repos/" not in url:
+        return url
+    return f"{url.partition('://')[0]}://{address.host}/{address.repository}/pull/{address.number}"
+
+
+def address_of_issue(url: str) -> str | None:
+    """The address of the pull request with an issue's number; None where the address is not that of an issue's page.
+
+    GitHub numbers both alike: whether this one is a pull request must be known otherwise.
+    """
+    found = _PULL_URL.fullmatch(url.partition("#")[0])
+    if not found or found["kind"].lower() != "issues" or not found["scheme"] or found["where"].count("/") != 2:
+        return None
+    return f"{found['scheme']}{found['where']}/pull/{found['number']}"
+
+
 class AddressBook:
     """Pull requests that are known, in which others are looked up however they are written."""
 

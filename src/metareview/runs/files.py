@@ -19,6 +19,7 @@ import msgspec
 from metareview.errors import InputError, UsageError
 from metareview.formats import seals
 from metareview.formats.seals import Seal, Sealing
+from metareview.locks import PathLock
 from metareview.runs.parts import has_parts, parts_of, read_parts
 
 JsonObject = dict[str, Any]
@@ -298,26 +299,11 @@ def written_to(folder: Path, fix: str = "Choose another --out.") -> Iterator[Non
         raise UsageError(f"Cannot write to {folder}: {error.strerror}. {fix}") from None
 
 
-class FolderLock:
-    """Keeps a second process out; it goes with the process, however that ends."""
+class FolderLock(PathLock):
+    """Keeps a second process out of a run's folder."""
 
     def __init__(self, folder: Path) -> None:
-        self._handle: int | None = None
         try:
-            import fcntl
-        except ImportError:  # not on Windows; two runs into one folder are then the user's to avoid
-            return
-        self._handle = os.open(folder, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
-        try:
-            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            self.release()
+            super().__init__(folder)
+        except BlockingIOError:
             raise UsageError(f"Another process is writing to {folder}. Wait for it, or choose another --out.") from None
-        except BaseException:
-            self.release()
-            raise
-
-    def release(self) -> None:
-        if self._handle is not None:
-            os.close(self._handle)
-            self._handle = None

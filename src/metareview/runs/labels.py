@@ -9,14 +9,15 @@ An outcome: {"pr", "reviewer", "position", "addressed", "note", "at", "name"}
 
 from __future__ import annotations
 
+import io
 import json
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from metareview.errors import InputError
+from metareview.locks import PathLock
 from metareview.model.addressed import ADDRESSED_VERDICTS
 from metareview.model.label import ISSUE_VERDICTS, IssueLabel, Label, Labels, OutcomeLabel, PairLabel
 from metareview.runs.files import JsonObject, to_line, written_to
@@ -38,13 +39,13 @@ class LabelFile:
     def append(self, labels: Iterable[Label]) -> None:
         """All of them, on the disk when this returns. What a kill left of a line stays a line of its own."""
         text = "".join(to_line(label_to_json(label)) for label in labels).encode("utf-8", "backslashreplace")
-        with written_to(self.path.parent, WRITABLE), _opened(self.path) as handle:
-            size = os.fstat(handle).st_size
-            if size and os.pread(handle, 1, size - 1) != b"\n":
-                text = b"\n" + text
+        with written_to(self.path.parent, WRITABLE), _opened(self.path) as file, PathLock(self.path, wait=True):
+            if file.seek(0, os.SEEK_END):
+                file.seek(-1, os.SEEK_END)
+                text = text if file.read(1) == b"\n" else b"\n" + text
             while text:
-                text = text[os.write(handle, text) :]
-            os.fsync(handle)
+                text = text[file.write(text) :]
+            os.fsync(file.fileno())
 
     def read(self) -> Labels:
         """Everything that was said so far; lines that cannot be read are counted."""
@@ -63,20 +64,10 @@ class LabelFile:
         )
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[int]:
-    """The file for appending, and for nobody else until it is closed. A link to another file is not followed."""
-    handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o644)
-    try:
-        try:
-            import fcntl
-        except ImportError:  # not on Windows: there, one write at a time is the user's to see to
-            pass
-        else:
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        yield handle
-    finally:
-        os.close(handle)
+def _opened(path: Path) -> io.FileIO:
+    """The file for appending. A link to another file is not followed."""
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    return io.FileIO(os.open(path, flags, 0o644), "a+")
 
 
 def label_to_json(label: Label) -> JsonObject:

@@ -1,1 +1,1 @@
-"""What comes over the network: it is written into files, and formats/ reads those."""
+"""Data over the network: the APIs of GitHub and GitLab, and public data sets."""

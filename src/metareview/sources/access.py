@@ -1,4 +1,4 @@
-"""What every server's token has in common: where it may go, and what it looks like."""
+"""Checks of API addresses and tokens that every server shares."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
 def api_address(address: str, name: str, variable: str, example: str) -> str:
-    """An address that a token may be sent to; `name` is what it was given by, `variable` what a token is given by."""
+    """An address that a token may be sent to. `name` is the option or variable that gave it, `variable` the token's."""
     try:
         parts = urlsplit(address.strip())
         host, _ = parts.hostname, parts.port
@@ -27,7 +27,7 @@ def api_address(address: str, name: str, variable: str, example: str) -> str:
 
 
 def sound_token(text: str, host: str) -> Secret:
-    """The token, unless it cannot be one: what is no token could end a header and begin another."""
+    """The token; UsageError for characters that no token has, which could end a header and begin another."""
     if not (text.isascii() and text.isprintable()) or " " in text:
         raise UsageError(f"the token for {host} has characters that no token has. Copy it again.")
     return Secret(text)

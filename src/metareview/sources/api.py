@@ -1,7 +1,7 @@
-"""Requests to one server, one after the other, each until it is answered: it waits for limits, and retries what passes.
+"""Requests to one server, one after the other: waits for rate limits, and retries transient failures.
 
-Servers ask for requests in series, so there is no pool. What no retry would change (a wrong token, a repository that is
-not there) is a UsageError; what may be too much at once is `TooMuch`, so that whoever asked can ask for less.
+Servers want requests in series, so there is no pool. What no retry would change (a wrong token, a missing repository)
+is a UsageError; a `TransientFailure` may be avoided by a smaller request.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any, ClassVar, TypeVar
 from urllib.parse import urljoin, urlsplit
 
 from metareview.errors import UsageError
+from metareview.formats.api_node import Node, UnexpectedReply
 from metareview.http.connections import (
     Compressed,
     Connections,
@@ -26,7 +27,6 @@ from metareview.http.connections import (
 )
 from metareview.http.secret import Secret
 from metareview.sources.clock import Clock, clock_time
-from metareview.sources.node import Node, Unexpected
 
 T = TypeVar("T")
 _SECONDS = 60.0
@@ -38,15 +38,15 @@ _LONGEST_PAUSE = 60.0
 _REDIRECTS = 3
 _SHOWN = 200
 ABSENT = (404, 410, 422)
-"""What a server answers where there is nothing, or nothing that this token may see."""
+"""Statuses for what does not exist, or what this token may not see."""
 
 
-class TooMuch(Exception):
-    """A passing failure, of a kind that a smaller request may avoid. The reason is safe to show."""
+class TransientFailure(Exception):
+    """A failure worth a retry, which a smaller request may avoid. The reason is safe to show."""
 
 
-class TooOften(Exception):
-    """A limit: to be asked again after `seconds`. The reason is safe to show."""
+class RateLimited(Exception):
+    """A rate limit that is lifted after `seconds`. The reason is safe to show."""
 
     def __init__(self, reason: str, seconds: float) -> None:
         super().__init__(reason)
@@ -55,7 +55,7 @@ class TooOften(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RateLimit:
-    """What is left of a limit, and when it is full again (seconds since 1970)."""
+    """A rate limit: the requests that remain, and when it is reset (seconds since 1970)."""
 
     limit: int
     remaining: int
@@ -72,31 +72,31 @@ class RateLimit:
 
 
 class Api(ABC):
-    """Asks one server. `tell` gets a line for whoever waits, whenever it waits."""
+    """The API of one server. `show` is called with a message whenever it waits."""
 
     variable: ClassVar[str]
-    """Of the environment, that has the token; for messages."""
+    """The environment variable of the token; for messages."""
     limit_headers: ClassVar[str]
-    """What the names of the headers begin with that tell of the limit."""
+    """Prefix of the names of the rate limit's headers."""
     used_up: ClassVar[str]
-    """What is said where nothing is left of the limit."""
+    """Message when the rate limit is used up."""
     kept: ClassVar[str] = "What was done is kept: the same command goes on from there."
-    """What is said where it gave up."""
+    """Advice when it gave up."""
 
     def __init__(
-        self, host: str, base: str, token: Secret, headers: Mapping[str, str], clock: Clock, tell: Callable[[str], None]
+        self, host: str, base: str, token: Secret, headers: Mapping[str, str], clock: Clock, show: Callable[[str], None]
     ) -> None:
-        """`base` is the address of the API, and `headers` have the token: they go nowhere else."""
+        """`base` is the address of the API; `headers`, which hold the token, are sent nowhere else."""
         self.requests = 0
         self._host, self._base, self._token, self._headers = host, base, token, dict(headers)
-        self._clock, self._tell = clock, tell
+        self._clock, self._show = clock, show
         self._rest_limit: RateLimit | None = None
         self._reached = False
         self._connections = Connections(base)
 
     @property
     def limit(self) -> RateLimit | None:
-        """What is left, as the last reply has it."""
+        """The rate limit as of the last reply."""
         return self._rest_limit
 
     def close(self) -> None:
@@ -104,17 +104,14 @@ class Api(ABC):
 
     @abstractmethod
     def _seconds_until_allowed(self, reply: Reply, words: str) -> float | None:
-        """For a refusal that is about a limit: how long to wait. None for another."""
+        """Seconds to wait if the refusal is a rate limit; None for any other."""
 
     @abstractmethod
-    def _fix_of_refusal(self, said: str) -> str:
-        """What to do about a refusal in these words."""
+    def _fix_of_refusal(self, message: str) -> str:
+        """The fix for a refusal with this message."""
 
     def get(self, path: str, take: Callable[[Reply], T]) -> T | None:
-        """What `take` makes of the reply at a path; None where there is nothing, or nothing that is to be shown.
-
-        Where `take` raises TooMuch, the request is made again.
-        """
+        """The result of `take` for the reply at a path; None if absent. A TransientFailure of `take` is retried."""
 
         def attempt() -> T | None:
             self._wait_for(self._rest_limit)
@@ -124,15 +121,15 @@ class Api(ABC):
         return self.persist(lambda: self._unless_limited(attempt))
 
     def persist(self, attempt: Callable[[], T], ask_for_less: Callable[[], None] = lambda: None) -> T:
-        """Attempts something again and again while it is TooMuch, with longer and longer pauses; then UsageError."""
+        """Retry transient failures with ever longer pauses; UsageError after the last."""
         for failures in range(1, _ATTEMPTS + 1):
             try:
                 return attempt()
-            except TooMuch as problem:
+            except TransientFailure as problem:
                 if failures >= (_ATTEMPTS if self._reached else _FIRST_ATTEMPTS):
                     raise UsageError(f"{self._host} does not answer ({problem}). {self.kept}") from None
                 pause = min(_LONGEST_PAUSE, 2.0 ** (failures - 1))
-                self._tell(f"{problem}; trying again in {pause:.0f} s")
+                self._show(f"{problem}; trying again in {pause:.0f} s")
                 ask_for_less()
                 self._clock.sleep(pause)
         raise AssertionError("the last attempt returns or raises")
@@ -141,7 +138,7 @@ class Api(ABC):
         for _ in range(_MOST_WAITS):
             try:
                 return attempt()
-            except TooOften as limit:
+            except RateLimited as limit:
                 self._wait(limit.seconds, str(limit))
         raise UsageError(f"{self._host} says again and again that it is asked too often. Try later. {self.kept}")
 
@@ -149,18 +146,18 @@ class Api(ABC):
         if not seconds <= _LONGEST_WAIT:
             then = clock_time(self._clock.now() + seconds)
             raise UsageError(f"{why}, and {self._host} wants to be left alone until {then}. {self.kept}")
-        self._tell(f"{why}; goes on at {clock_time(self._clock.now() + seconds)}")
+        self._show(f"{why}; goes on at {clock_time(self._clock.now() + seconds)}")
         self._clock.sleep(seconds)
 
     def _wait_for(self, limit: RateLimit | None) -> None:
-        """Waits where the limit is known to be too low for another request: asking all the same is held against us."""
+        """Wait if the limit is known to be too low for another request: servers penalise those sent all the same."""
         if limit is not None and limit.remaining < limit.cost:
             seconds = limit.resets_at - self._clock.now()
             if seconds > 0:
                 self._wait(seconds + 1, self.used_up)
 
     def _exchange(self, method: str, address: str, headers: Mapping[str, str], body: bytes | None = None) -> Reply:
-        """One HTTP exchange; TooMuch where there was none, or it broke off."""
+        """One HTTP exchange; TransientFailure if it failed or broke off."""
         from urllib3 import exceptions
 
         try:
@@ -168,25 +165,25 @@ class Api(ABC):
         except exceptions.SSLError as error:
             raise UsageError(f"{self._host}: {tls_problem(error)}. Check its certificate.") from None
         except (exceptions.NewConnectionError, exceptions.ConnectTimeoutError, exceptions.ProxyError) as error:
-            raise TooMuch(connection_problem(error)) from None
+            raise TransientFailure(connection_problem(error)) from None
         except (exceptions.TimeoutError, TimeoutError):
-            raise TooMuch(f"no answer within {_SECONDS:g} s") from None
+            raise TransientFailure(f"no answer within {_SECONDS:g} s") from None
         except Compressed:
             fix = "A proxy in between may do that: leave it out with NO_PROXY, or turn its compression off."
             raise UsageError(
                 f"{self._host} sends a compressed reply, which was not asked for and is not unpacked. {fix}"
             ) from None
         except UnusableReply as error:
-            raise TooMuch(str(error)) from None
+            raise TransientFailure(str(error)) from None
         except (exceptions.HTTPError, OSError) as error:
-            raise TooMuch(f"the connection was dropped ({type(error).__name__})") from None
+            raise TransientFailure(f"the connection was dropped ({type(error).__name__})") from None
         self.requests += 1
         self._reached = True
         self._check_status(reply)
         return reply
 
     def _check_status(self, reply: Reply) -> None:
-        """Raises for what no reply should be; leaves redirects, and what is not there, to whoever asked."""
+        """Raise for failures; redirects and absent objects are for the caller."""
         status = reply.status
         if status < 400 or status in ABSENT:
             return
@@ -196,14 +193,16 @@ class Api(ABC):
         if status in (403, 429):
             seconds = self._seconds_until_allowed(reply, words)
             if seconds is not None:
-                raise TooOften(f"{self._host} is asked too often (HTTP {status})", seconds)
+                raise RateLimited(f"{self._host} is asked too often (HTTP {status})", seconds)
         if status >= 500 or status in (408, 429):
-            raise TooMuch(f"HTTP {status}")
-        said = _message(words)
-        raise UsageError(f"{self._host} refuses (HTTP {status}{self._quoted(said)}). {self._fix_of_refusal(said)}")
+            raise TransientFailure(f"HTTP {status}")
+        message = _message(words)
+        raise UsageError(
+            f"{self._host} refuses (HTTP {status}{self._quoted(message)}). {self._fix_of_refusal(message)}"
+        )
 
     def _seconds_asked_for(self, reply: Reply, *, even_if_some_are_left: bool = False) -> float | None:
-        """How long the headers say to wait."""
+        """Seconds to wait by the reply's headers."""
         wait = retry_after(reply.headers)
         if wait is not None:
             return wait
@@ -214,7 +213,7 @@ class Api(ABC):
         return max(0.0, reset - self._clock.now()) + 1
 
     def _reply(self, address: str) -> Reply | None:
-        """The reply at an address, or at another of the server's own that it names instead; None where it is ABSENT."""
+        """The reply at an address, after redirects within the server; None if it is absent."""
         for _ in range(_REDIRECTS):
             reply = self._exchange("GET", address, self._headers)
             remaining, limit, reset = (
@@ -233,7 +232,7 @@ class Api(ABC):
         raise UsageError(f"{self._host} redirects to another server, which must not get the token. Check --api.")
 
     def _own_address(self, found: str | None, base: str) -> str | None:
-        """An address that the server names, if it is one of its own: the token goes nowhere else."""
+        """The address of a redirect within the server; None for another server, which must not get the token."""
         if not found:
             return None
         try:
@@ -244,36 +243,36 @@ class Api(ABC):
             return None
         return address if same else None
 
-    def _quoted(self, said: str) -> str:
-        """The server's own words, unless they repeat the token."""
-        shown = self._token.line_of(said, _SHOWN)
+    def _quoted(self, message: str) -> str:
+        """The server's message, unless it repeats the token."""
+        shown = self._token.line_of(message, _SHOWN)
         return f": {shown}" if shown else ""
 
 
 def parsed(data: bytes) -> Any:
-    """The JSON of a reply; TooMuch where it is none."""
+    """The JSON of a reply; TransientFailure for anything else."""
     try:
         return json.loads(data)
     except (ValueError, RecursionError):
-        raise TooMuch("the reply breaks off or is no JSON" if data.strip() else "the reply is empty") from None
+        raise TransientFailure("the reply breaks off or is no JSON" if data.strip() else "the reply is empty") from None
 
 
 def object_of(reply: Reply) -> Node:
-    """The object that a reply is; TooMuch where it is none."""
+    """The JSON object of a reply; TransientFailure for anything else."""
     return _node(reply.data)
 
 
 def _node(data: bytes) -> Node:
     value = parsed(data)
     if not isinstance(value, dict):
-        raise TooMuch("the reply is JSON, but no object")
+        raise TransientFailure("the reply is JSON, but no object")
     return Node(value)
 
 
 def _message(words: str) -> str:
     try:
         return _node(words.encode()).text("message") or ""
-    except (TooMuch, Unexpected):
+    except (TransientFailure, UnexpectedReply):
         return ""
 
 

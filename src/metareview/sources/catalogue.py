@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 REFERENCE, NEGATIVES, CANDIDATES, VERDICTS, HISTORY = "reference", "negatives", "candidates", "verdicts", "history"
-"""What a file of a data set is good for. Its name stands for the files of one role, by where it is typed."""
+"""Roles of a data set's files. A data set's name stands for the files of the role that an option wants."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The time, and waiting for it to pass: one object, so that tests do not have to."""
+"""The current time and waiting, as one object that tests replace."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 
 
 class Clock:
-    """The machine's."""
+    """The machine's clock."""
 
     def now(self) -> float:
         """Seconds since 1970, UTC."""

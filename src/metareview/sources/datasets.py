@@ -1,43 +1,35 @@
-"""Public data sets on this machine: where their files lie, whether they are sound, and fetching what is missing."""
+"""Public data sets on this machine: their folder, checksums, and fetching missing files."""
 
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 from metareview.errors import InputError, UsageError, did_you_mean
 from metareview.sources.catalogue import DATASETS, DataFile, Dataset
-from metareview.sources.download import DownloadFailed, Patience, Progress, download, file_hash
+from metareview.sources.download import DownloadFailed, Progress, Retries, download, file_hash
 
 ORIGIN = "https://raw.githubusercontent.com"
 MIRROR, FOLDER = "METAREVIEW_DATASET_MIRROR", "METAREVIEW_DATA"
 """The environment's names for where files come from, and where they go."""
 
 Watch = Callable[[str], AbstractContextManager[Progress | None]]
-"""Opened with the name of what is fetched; what it gives is told of kilobytes."""
+"""Opens a progress callback for the file of this name."""
 
 
-def data_folder(environ: Mapping[str, str] | None = None, system: str = sys.platform) -> Path:
-    """`$METAREVIEW_DATA`, or `metareview` in the user's folder for data, where the platform keeps such folders."""
-    environ = os.environ if environ is None else environ
-    if environ.get(FOLDER):
-        try:
-            return Path(environ[FOLDER]).expanduser().absolute()
-        except RuntimeError:
-            raise UsageError(f"{FOLDER} names the home folder of nobody here. Set it to a folder.") from None
-    if system == "win32":
-        base = Path(environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    elif environ.get("XDG_DATA_HOME", "").startswith("/"):  # a relative one is invalid by its specification
-        base = Path(environ["XDG_DATA_HOME"])
-    elif system == "darwin":
-        base = Path.home() / "Library" / "Application Support"
-    else:
-        base = Path.home() / ".local" / "share"
-    return base / "metareview"
+def data_folder() -> Path:
+    """`$METAREVIEW_DATA`, or `metareview` in the folder that the platform has for a user's data."""
+    if not (chosen := os.environ.get(FOLDER)):
+        from platformdirs import user_data_path
+
+        return user_data_path("metareview", appauthor=False).absolute()
+    try:
+        return Path(chosen).expanduser().absolute()
+    except RuntimeError:
+        raise UsageError(f"{FOLDER} starts with the home folder of an unknown user. Set it to a folder.") from None
 
 
 def find_dataset(name: str) -> Dataset:
@@ -49,7 +41,7 @@ def find_dataset(name: str) -> Dataset:
 
 
 def files_of_role(dataset: Dataset, role: str) -> tuple[DataFile, ...]:
-    """What the name stands for where a file of this role is wanted; UsageError where it has none."""
+    """The files of a data set with this role; UsageError if it has none."""
     if files := dataset.of_role(role):
         return files
     able = [each.name for each in DATASETS.values() if each.of_role(role)]
@@ -91,7 +83,7 @@ def _base() -> str:
 
 
 def is_there(dataset: Dataset, file: DataFile) -> bool:
-    """Whether the file was fetched, or placed by hand; InputError where it is another file than it should be."""
+    """True if the file was fetched or placed by hand; InputError if it has another checksum."""
     path = place(dataset, file)
     try:
         found = file_hash(path)
@@ -109,16 +101,15 @@ def is_there(dataset: Dataset, file: DataFile) -> bool:
 
 
 def fetch(
-    dataset: Dataset, files: Sequence[DataFile], watch: Watch | None = None, patience: Patience | None = None
+    dataset: Dataset, files: Sequence[DataFile], watch: Watch | None = None, retries: Retries | None = None
 ) -> list[DataFile]:
-    """Bring what is not there yet, and give back what that was. InputError says how to place by hand what cannot be
-    had."""
+    """Fetch the missing files, and return them. InputError says how to place by hand a file that cannot be fetched."""
     missing = [file for file in files if not is_there(dataset, file)]
     for position, file in enumerate(missing):
         path, origin = place(dataset, file), address(dataset, file)
         try:
             with watch(f"{dataset.name}: {file.name}") if watch else nullcontext() as progress:
-                download(origin, path, file.sha256, progress=progress, patience=patience)
+                download(origin, path, file.sha256, progress=progress, retries=retries)
         except DownloadFailed as error:
             raise _cannot_be_had(dataset, missing[position:], str(error)) from None
         except OSError as error:

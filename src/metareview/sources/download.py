@@ -1,7 +1,7 @@
 """One file from an address: resumed where it stopped, checked by its hash, put in place whole or not at all.
 
-What has come in is kept beside the target as `.part`. The next attempt, in this process or a later one, asks for the
-rest; a server that knows no ranges sends all of it again, and a part of another file is found out by the hash.
+The part that has arrived is kept beside the target as `.part`. The next attempt, in this process or a later one,
+requests the rest; a server that knows no ranges sends all of it again, and the hash exposes a part of another file.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import hashlib
 import re
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
 from metareview.http.connections import (
@@ -24,12 +24,13 @@ from metareview.http.connections import (
     retry_after,
     tls_problem,
 )
+from metareview.locks import PathLock
 
 if TYPE_CHECKING:
     import urllib3
 
 Progress = Callable[[int, int], None]
-"""Told how many kilobytes are there, and of how many."""
+"""Progress callback, called with (kilobytes done, total)."""
 
 LARGEST = 256 * 2**20
 _REDIRECTS = 5
@@ -42,36 +43,36 @@ _KILOBYTE = 1000
 
 
 class DownloadFailed(Exception):
-    """Why a file could not be had: a reason to show, without any address or secret in it."""
+    """A file could not be fetched. The reason is safe to show, without any address or secret in it."""
 
 
 class _TryAgain(Exception):
-    """What may pass; `wait` is how long the server asks to be left alone."""
+    """A failure worth a retry; `wait`: the seconds that the server asks for, if any."""
 
     def __init__(self, reason: str, wait: float | None = None, *, reached: bool = True) -> None:
         super().__init__(reason)
         self.wait = wait
         self.reached = reached
-        """Whether there was a connection at all: without one, few attempts tell enough."""
+        """False if there was no connection: then few attempts are enough."""
 
 
 class _StartOver(_TryAgain):
     """The part cannot be continued."""
 
     def __init__(self) -> None:
-        super().__init__("the server does not send the rest of a file as it is asked to", wait=0.0)
+        super().__init__("the server does not send the rest of a file as requested", wait=0.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
-    """How long a server is waited for."""
+class Retries:
+    """Time-out and retries of a download."""
 
     seconds: float = 120.0
-    """For one request and all that it sends. What was not done by then is asked for anew, from where it stopped."""
+    """For one request with its whole reply; the next request resumes there."""
     attempts: int = 4
-    """In a row that bring next to nothing."""
+    """Attempts in a row without noticeable progress before it gives up."""
     pause: float = 1.0
-    """Before the second attempt; twice as long before each further one."""
+    """Seconds before the second attempt; doubled before each further one."""
 
 
 def file_hash(path: Path) -> str:
@@ -85,24 +86,24 @@ def download(
     sha256: str,
     *,
     progress: Progress | None = None,
-    patience: Patience | None = None,
+    retries: Retries | None = None,
     largest: int = LARGEST,
 ) -> None:
-    """Bring the file of this hash from `address` to `target`. DownloadFailed where that cannot be.
+    """Download the file with this checksum from `address` to `target`; DownloadFailed if that is impossible.
 
     Two processes may do this at once: the second waits for the first. A redirect is followed, but never from https
     to http.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    with _alone(target):
+    with PathLock(target.parent, wait=True):
         if target.exists() and file_hash(target) == sha256:
-            return  # somebody else was quicker
+            return  # another process was quicker
         part = target.with_name(f"{target.name}.part")
         resumed = part.exists() and part.stat().st_size > 0
-        found = _file_hash_after(address, part, sha256, progress, patience or Patience(), largest)
+        found = _file_hash_after(address, part, sha256, progress, retries or Retries(), largest)
         if found != sha256 and resumed:  # the beginning may be of another file: once more, from the start
             part.unlink()
-            found = _file_hash_after(address, part, sha256, progress, patience or Patience(), largest)
+            found = _file_hash_after(address, part, sha256, progress, retries or Retries(), largest)
         if found != sha256:
             part.unlink()
             raise DownloadFailed(
@@ -112,7 +113,7 @@ def download(
 
 
 def _file_hash_after(
-    address: str, part: Path, sha256: str, progress: Progress | None, patience: Patience, largest: int
+    address: str, part: Path, sha256: str, progress: Progress | None, retries: Retries, largest: int
 ) -> str:
     """Complete the part, and give its hash."""
     if part.exists() and (found := file_hash(part)) == sha256:
@@ -121,7 +122,7 @@ def _file_hash_after(
     failures = 0
     while True:
         try:
-            _request(address, part, progress, patience.seconds, largest)
+            _request(address, part, progress, retries.seconds, largest)
             return file_hash(part)
         except _TryAgain as error:
             if isinstance(error, _StartOver):
@@ -130,14 +131,14 @@ def _file_hash_after(
             # Counted from the most there ever was: a server that breaks off again and again is given up in the end.
             failures = 1 if size >= most + _NOTICEABLE else failures + 1
             most = max(most, size)
-            if failures >= (patience.attempts if error.reached else min(patience.attempts, _UNREACHABLE)):
+            if failures >= (retries.attempts if error.reached else min(retries.attempts, _UNREACHABLE)):
                 raise DownloadFailed(str(error)) from None
-            wait = patience.pause * 2 ** (failures - 1) if error.wait is None else error.wait
+            wait = retries.pause * 2 ** (failures - 1) if error.wait is None else error.wait
             time.sleep(min(wait, _LONGEST_WAIT))
 
 
 def _request(address: str, part: Path, progress: Progress | None, seconds: float, largest: int) -> None:
-    """Ask once for what is missing, and write down whatever comes."""
+    """Request the missing rest once, and append what arrives."""
     at = part.stat().st_size if part.exists() else 0
     headers = {"User-Agent": USER_AGENT} | ({"Range": f"bytes={at}-"} if at else {})
     with _answer(address, headers, seconds) as response:
@@ -169,7 +170,7 @@ def _request(address: str, part: Path, progress: Progress | None, seconds: float
 
 
 def _too_large(part: Path, largest: int) -> DownloadFailed:
-    """What has come in is of no use."""
+    """Delete the part, and return the failure."""
     part.unlink(missing_ok=True)
     return DownloadFailed(f"it is larger than {largest / 2**20:,.0f} MB, and so cannot be the file")
 
@@ -181,7 +182,7 @@ def _pieces(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
 
 @contextmanager
 def _answer(address: str, headers: dict[str, str], seconds: float) -> Iterator[urllib3.BaseHTTPResponse]:
-    """The reply to a request, wherever it was redirected to; what goes wrong on the way told as what may pass."""
+    """The reply after redirects; network errors become failures worth a retry, or final ones."""
     import urllib3
 
     deadline = time.monotonic() + seconds
@@ -203,7 +204,7 @@ def _answer(address: str, headers: dict[str, str], seconds: float) -> Iterator[u
             raise _TryAgain("the server does not answer in time") from None
         except UnusableReply as error:
             raise DownloadFailed(str(error)) from None
-        except urllib3.exceptions.ConnectTimeoutError as error:  # and what has no connection at all
+        except urllib3.exceptions.ConnectTimeoutError as error:  # and its subclass for no connection at all
             refused = isinstance(error, urllib3.exceptions.NewConnectionError)
             reason = connection_problem(error) if refused else "no connection: the server does not answer"
             raise _TryAgain(reason, reached=False) from None
@@ -226,28 +227,3 @@ def _redirected(address: str, location: str) -> tuple[str, str]:
         return target, urlsplit(target).scheme
     except ValueError:
         raise DownloadFailed("the server redirects to what is no address") from None
-
-
-@contextmanager
-def _alone(target: Path) -> Iterator[None]:
-    """One process at a time; the lock goes with the process, however that ends.
-
-    Where there are no such locks, two may write into one part: the hash finds that out.
-    """
-    lock = _locked(target.with_name(f".{target.name}.lock"))
-    try:
-        yield
-    finally:
-        if lock is not None:
-            lock.close()
-
-
-def _locked(path: Path) -> IO[bytes] | None:
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        return None
-    stream = path.open("ab")
-    with suppress(OSError):  # a network drive without locks
-        fcntl.flock(stream, fcntl.LOCK_EX)
-    return stream

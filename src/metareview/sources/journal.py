@@ -1,8 +1,8 @@
-"""Work that is not lost: lines are kept as they come, and the file is put in place when all of them are there.
+"""The journal of a pull: lines are stored as they come, and the file is put in place when all of them are there.
 
-The journal stands beside the file as `FILE.partial`. Its first line says what was asked for; then come the lines of the
-file to be, and behind those of each pull request a mark. What stands behind the last mark was cut off, and is fetched
-again. A pull that is killed and started again therefore ends with the same bytes as one that ran through.
+The journal stands beside the file as `FILE.partial`. Its first line is the request; then come the lines of the file to
+be, and behind those of each pull request a mark. Lines after the last mark were cut off, and are fetched again. A pull
+that is killed and started again therefore ends with the same bytes as one that ran through.
 
 The file is written beside its place under a random name, which a mark gives away before; when it is whole another mark
 says so, and it is renamed. A journal with that last mark whose new file is gone has therefore done its work: it tells
@@ -23,29 +23,32 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from metareview.errors import UsageError
+from metareview.locks import PathLock
 
 Mark = Mapping[str, Any]
 _MARK = b"#"
 _OURS = b'{"metareview.pull":'
-Order = Callable[[Mapping[str, Any]], tuple[Any, ...]]
+Order = Callable[[bytes], tuple[Any, ...]]
+"""Gives a line's key for sorting."""
 
 
-def to_line(record: Mapping[str, Any]) -> bytes:
+def _to_line(record: Mapping[str, Any]) -> bytes:
     return json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n"
 
 
 class Journal:
-    """Opened for one request (`asked`); goes on where an earlier one with the same request stopped."""
+    """The journal of one request; resumes an earlier one of the same request."""
 
-    def __init__(self, file: Path, asked: Mapping[str, Any], *, overwrite: bool = False) -> None:
+    def __init__(self, file: Path, request: Mapping[str, Any], *, overwrite: bool = False) -> None:
         self.file = file
         self.path = file.with_name(file.name + ".partial")
         self.marks: list[Mark] = []
         self.in_place = False
-        """Whether an earlier pull with the same request put the file in place, and was killed before it said so."""
+        """An earlier pull with the same request put the file in place, and was killed before it could report that."""
         self._handle: BinaryIO | None = None
+        self._lock: PathLock | None = None
         try:
-            self._open(asked, overwrite)
+            self._open(request, overwrite)
         except OSError as error:
             self._release()
             raise UsageError(f"cannot write {self.path}: {error.strerror}. Choose another -o.") from None
@@ -53,22 +56,25 @@ class Journal:
             self._release()
             raise
 
-    def _open(self, asked: Mapping[str, Any], overwrite: bool) -> None:
+    def _open(self, request: Mapping[str, Any], overwrite: bool) -> None:
         if str(self.file) == "-":
             raise UsageError("a pull needs a file, to go on from where it is cut off. Give its name with -o.")
         if self.file.exists() and not self.file.is_file():
             what = "a folder" if self.file.is_dir() else "no file"
             raise UsageError(f"{self.file} is {what}. Give the name of a file with -o.")
-        # Not truncated yet: it may be another process's, or hold what is to go on.
+        # Not truncated yet: it may be another process's, or one to resume.
         self._handle = _open_unfollowed(self.path)
-        self._lock()
+        try:
+            self._lock = PathLock(self.path)
+        except BlockingIOError:
+            raise UsageError(f"another pull is writing {self.path}. Wait for it, or choose another -o.") from None
         first = self._handle.readline()
         if not first.startswith(_OURS) and not _OURS.startswith(first):  # one of ours may be cut off within its header
             raise UsageError(f"{self.path} is not a pull's journal. Rename it, delete it, or choose another -o.")
         self._read_marks()
-        same = first == _header(asked)
+        same = first == _header(request)
         placed = self._is_placed()
-        if not same and not overwrite and not placed and _worth(self.marks):
+        if not same and not overwrite and not placed and _is_worth_resuming(self.marks):
             raise UsageError(
                 f"{self.path} holds an unfinished pull of something else. Finish that one, delete it, choose another "
                 "-o, or start anew with --overwrite."
@@ -87,27 +93,16 @@ class Journal:
             self.marks.clear()
             self._handle.seek(0)
             self._handle.truncate()
-            self._handle.write(_header(asked))
+            self._handle.write(_header(request))
             self._handle.flush()
 
-    def _lock(self) -> None:
-        assert self._handle is not None
-        try:
-            import fcntl
-        except ImportError:  # not on Windows; two pulls into one file are then the user's to avoid
-            return
-        try:
-            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise UsageError(f"another pull is writing {self.path}. Wait for it, or choose another -o.") from None
-
     def _is_placed(self) -> bool:
-        """Whether the file was put in place; it may have been moved, changed or deleted since."""
+        """True once the file was put in place; it may have been moved, changed or deleted since."""
         finished = bool(self.marks) and self.marks[-1].get("finished") is True
         return finished and not any(map(os.path.lexists, self._new_files()))
 
     def _is_unchanged(self) -> bool:
-        """Whether the file is there as it was put in place."""
+        """True if the file is there as it was put in place."""
         with suppress(OSError), self.file.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest() == self.marks[-1].get("sha256")
         return False
@@ -118,12 +113,12 @@ class Journal:
         names = [mark.get("new") for mark in self.marks]
         return [self.file.with_name(name) for name in names if isinstance(name, str) and ours.fullmatch(name)]
 
-    def add(self, records: Iterable[Mapping[str, Any]], mark: Mark) -> None:
-        """Keeps the lines, and that they are whole."""
+    def add(self, lines: Iterable[str], mark: Mark) -> None:
+        """Append lines and the mark that they are complete."""
         assert self._handle is not None
-        parts = [to_line(record) for record in records]
+        text = "".join(lines).encode("utf-8", "replace")
         try:
-            self._handle.write(b"".join([*parts, _MARK + to_line(mark)]))
+            self._handle.write(text + _MARK + _to_line(mark))
             self._handle.flush()
         except OSError as error:
             fix = "Free space there, then run the same command again: what was done is kept."
@@ -132,7 +127,7 @@ class Journal:
 
     def put_in_place(self, order: Order | None = None) -> None:
         """The file, all of it or nothing, with its lines as they came or in this order. The journal stays until it is
-        discarded: whoever is killed in between learns from it that the file is complete."""
+        discarded: after a kill in between it shows that the file is complete."""
         assert self._handle is not None
         beside = self.file.with_name(f"{self.file.name}.{secrets.token_hex(8)}.new")
         self.add([], {"new": beside.name})
@@ -152,26 +147,28 @@ class Journal:
                 beside.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Keeps what there is for a later pull; where that is nothing, the journal goes."""
-        if self._handle is not None and not _worth(self.marks):
+        """Close the journal for a later pull to resume; delete it if nothing was fetched."""
+        if self._handle is not None and not _is_worth_resuming(self.marks):
             self.discard()
         self._release()
 
     def _release(self) -> None:
         handle, self._handle = self._handle, None
         if handle is not None:
-            # What could not be written for want of room fails once more here; it was told the first time.
+            # A full disk fails once more here; the first failure was reported.
             with suppress(OSError):
                 handle.close()
+        if self._lock is not None:
+            self._lock.release()
 
     def discard(self) -> None:
-        """The end of the journal, where there is nothing to go on from."""
+        """Delete the journal: there is nothing to resume."""
         with suppress(OSError):
             self.path.unlink()
         self._release()
 
     def _read_marks(self) -> None:
-        """The marks, and whatever stands behind the last one cut off."""
+        """Read the marks, and truncate the file after the last one."""
         assert self._handle is not None
         end = self._handle.tell()
         for line in iter(self._handle.readline, b""):
@@ -198,7 +195,7 @@ class Journal:
                 yield line
 
     def _sorted_lines(self, order: Order) -> Iterator[bytes]:
-        """Sorted by keys and places alone: the lines themselves stay on disk."""
+        """The lines sorted by their keys and positions alone: the lines themselves stay on disk."""
         assert self._handle is not None
         self._handle.seek(0)
         self._handle.readline()
@@ -206,7 +203,7 @@ class Journal:
         place = self._handle.tell()
         for line in iter(self._handle.readline, b""):
             if not line.startswith(_MARK):
-                places.append((*order(json.loads(line)), place))
+                places.append((*order(line), place))
             place += len(line)
         places.sort()
         for *_, place in places:
@@ -214,13 +211,13 @@ class Journal:
             yield self._handle.readline()
 
 
-def _worth(marks: Iterable[Mark]) -> bool:
-    """Whether anything was fetched that is worth going on from."""
+def _is_worth_resuming(marks: Iterable[Mark]) -> bool:
+    """True if anything was fetched that a later pull can resume from."""
     return any(mark.get("lines") or mark.get("listed") or mark.get("finished") for mark in marks)
 
 
-def _header(asked: Mapping[str, Any]) -> bytes:
-    return to_line({"metareview.pull": 1, "asked": dict(asked)})
+def _header(request: Mapping[str, Any]) -> bytes:
+    return _to_line({"metareview.pull": 1, "asked": dict(request)})
 
 
 def _open_unfollowed(path: Path) -> BinaryIO:

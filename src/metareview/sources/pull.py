@@ -1,4 +1,4 @@
-"""Pulls: what is asked for, fetched pull request by pull request into a journal, then put in place as one file."""
+"""Pulls: fetch one pull request after the other into a journal, then put the file in place."""
 
 from __future__ import annotations
 
@@ -7,34 +7,36 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
-from metareview.errors import UsageError
+from metareview.errors import InputError, UsageError
+from metareview.formats.api_node import UnexpectedReply
+from metareview.formats.comments import jsonl
+from metareview.formats.histories import events
+from metareview.model.comment import Review
+from metareview.model.event import Event
 from metareview.model.selection import EVERYBODY, Selection
 from metareview.model.time import parse_time, show_time
 from metareview.model.words import plural
-from metareview.sources.address import Target
 from metareview.sources.api import Api
 from metareview.sources.clock import Clock
-from metareview.sources.github.access import Access
+from metareview.sources.github.access import GitHubAccess
 from metareview.sources.github.api import GitHubApi
-from metareview.sources.github.history import time_order
 from metareview.sources.github.origin import GitHubOrigin
 from metareview.sources.gitlab.access import GitLabAccess
 from metareview.sources.gitlab.api import GitLabApi
 from metareview.sources.gitlab.origin import GitLabOrigin
 from metareview.sources.journal import Journal
-from metareview.sources.node import Unexpected
-from metareview.sources.records import JsonObject
+from metareview.sources.targets import Target
 
-Tell = Callable[[str, bool], None]
-"""Gets a line on how far it is, and whether somebody should see it in any case: a wait, rather than a step."""
+ShowProgress = Callable[[str, bool], None]
+"""A progress callback, called with a message, and True for one to show even without a terminal: a wait, not a step."""
 _SHOWN_NUMBERS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class PullOptions:
-    """What is pulled, and where it goes."""
+    """Pull requests to fetch, and the file to write."""
 
     target: Target
     out: Path
@@ -57,9 +59,9 @@ class PullOptions:
         if self.since and self.until and parse_time(self.since) >= parse_time(self.until):
             raise UsageError("--since is not before --until. Swap them.")
 
-    def asked(self, command: str) -> JsonObject:
-        """All that decides what will be in the file."""
-        asked: JsonObject = {
+    def request(self, command: str) -> dict[str, Any]:
+        """The settings that decide the content of the file."""
+        request: dict[str, Any] = {
             "command": command,
             "host": self.target.host,
             "repository": self.target.repository.casefold(),
@@ -68,13 +70,13 @@ class PullOptions:
             "until": self.until and show_time(parse_time(self.until)),
         }
         if command == "comments":
-            asked |= {"reviewers": list(self.reviewers.patterns), "patches": self.patches}
-        return asked
+            request |= {"reviewers": list(self.reviewers.patterns), "patches": self.patches}
+        return request
 
 
 @dataclass(frozen=True, slots=True)
-class Pulled:
-    """What came of a pull."""
+class PullResult:
+    """The outcome of a pull."""
 
     file: Path
     repository: str
@@ -94,21 +96,22 @@ class Origin(Protocol):
 
     @property
     def api(self) -> Api:
-        """Which has asked, and knows what is left of the limit."""
+        """Its API, with the number of requests and the rate limit."""
 
     def listed(self, since: int | None, until: int | None, after: str | None) -> Iterator[tuple[list[int], str | None]]:
         """Numbers of the pull requests created in [since, until), in pages; with each page where to go on."""
 
-    def lines(self, numbers: Sequence[int]) -> Iterator[tuple[int, list[JsonObject] | None]]:
-        """The lines of each pull request, as soon as it is whole; None for a number that is none (any more)."""
+    def lines(self, numbers: Sequence[int]) -> Iterator[tuple[int, Sequence[Review] | Sequence[Event] | None]]:
+        """The reviews or events of each pull request, as soon as it is whole; None for a number that is none (any
+        more)."""
 
     def warnings(self) -> list[str]:
-        """What could not be had."""
+        """Warnings of what is missing."""
 
 
 def pull_comments(
-    options: PullOptions, access: Access | GitLabAccess, tell: Tell, clock: Clock | None = None
-) -> AbstractContextManager[Pulled]:
+    options: PullOptions, access: GitHubAccess | GitLabAccess, show: ShowProgress, clock: Clock | None = None
+) -> AbstractContextManager[PullResult]:
     """Comments with threads, reviews, reactions and commits, as `jsonl`.
 
     The file is in place within the context; when that ends, the pull is over. If it is cut short, as by Ctrl-C before
@@ -117,39 +120,39 @@ def pull_comments(
     clock, target = clock or Clock(), options.target
     origin: Origin
     if isinstance(access, GitLabAccess):
-        gitlab = GitLabApi(access, clock, lambda line: tell(line, True))
+        gitlab = GitLabApi(access, clock, lambda line: show(line, True))
         origin = GitLabOrigin(gitlab, target, options.reviewers, patches=options.patches)
     else:
-        github = GitHubApi(access, clock, lambda line: tell(line, True))
+        github = GitHubApi(access, clock, lambda line: show(line, True))
         origin = GitHubOrigin(github, target, options.reviewers, patches=options.patches)
-    return _Pull(options, "comments", origin, tell).run()
+    return _Pull(options, "comments", origin, show).run()
 
 
 def pull_history(
-    options: PullOptions, access: Access, tell: Tell, clock: Clock | None = None
-) -> AbstractContextManager[Pulled]:
-    """What happened on pull requests, in time order, as `events`; likewise."""
-    api = GitHubApi(access, clock or Clock(), lambda line: tell(line, True))
-    return _Pull(options, "history", GitHubOrigin(api, options.target, None, patches=False), tell).run()
+    options: PullOptions, access: GitHubAccess, show: ShowProgress, clock: Clock | None = None
+) -> AbstractContextManager[PullResult]:
+    """The events of pull requests in time order; otherwise like `pull_comments`."""
+    api = GitHubApi(access, clock or Clock(), lambda line: show(line, True))
+    return _Pull(options, "history", GitHubOrigin(api, options.target, None, patches=False), show).run()
 
 
 class _Pull:
-    def __init__(self, options: PullOptions, command: str, origin: Origin, tell: Tell) -> None:
-        self._options, self._command, self._origin, self._tell = options, command, origin, tell
+    def __init__(self, options: PullOptions, command: str, origin: Origin, show: ShowProgress) -> None:
+        self._options, self._command, self._origin, self._show = options, command, origin, show
 
     @contextmanager
-    def run(self) -> Iterator[Pulled]:
+    def run(self) -> Iterator[PullResult]:
         options = self._options
-        journal = Journal(options.out, options.asked(self._command), overwrite=options.overwrite)
+        journal = Journal(options.out, options.request(self._command), overwrite=options.overwrite)
         try:
             if not journal.in_place:
                 self._fetch(journal, self._numbers(journal))
             result = self._result(journal)
             if not journal.in_place:
-                journal.put_in_place(time_order if self._command == "history" else None)
+                journal.put_in_place(events.time_order if self._command == "history" else None)
             yield result
             journal.discard()
-        except Unexpected as problem:
+        except UnexpectedReply as problem:
             raise UsageError(
                 f"{options.target.host} sends replies that are not those of {self._origin.name}'s API ({problem}). "
                 "What was done is kept: the same command goes on from there."
@@ -159,7 +162,7 @@ class _Pull:
             self._origin.api.close()
 
     def _numbers(self, journal: Journal) -> list[int]:
-        """The numbers of what is to be pulled, in order: those given, or those listed now or before."""
+        """The numbers of the pull requests to fetch, in order: those given, or those listed now or before."""
         if self._options.target.numbers is not None:
             return list(self._options.target.numbers)
         since, until = (
@@ -172,38 +175,46 @@ class _Pull:
             for page, next_page in self._origin.listed(since, until, after):
                 journal.add([], {"listed": page, "after": next_page})
                 numbers += page
-                self._tell(f"{plural(len(numbers), 'pull request')} listed{self._left()}", False)
+                self._show(f"{plural(len(numbers), 'pull request')} listed{self._left()}", False)
         return sorted(set(numbers))
 
     def _fetch(self, journal: Journal, numbers: Sequence[int]) -> None:
         done = {mark["done"] for mark in journal.marks if "done" in mark}
         left = [number for number in numbers if number not in done]
         if done:
-            self._tell(
+            self._show(
                 f"going on from an earlier pull: {len(done):,} of {plural(len(numbers), 'pull request')} are here", True
             )
-        for number, lines in self._origin.lines(left):
-            self._keep(journal, number, lines)
-            done.add(number)
-            self._tell(f"{len(done):,} of {plural(len(numbers), 'pull request')}{self._left()}", False)
+        try:
+            for number, found in self._origin.lines(left):
+                self._keep(journal, number, found)
+                done.add(number)
+                self._show(f"{len(done):,} of {plural(len(numbers), 'pull request')}{self._left()}", False)
+        except InputError as error:
+            raise UnexpectedReply(error.problem) from None
 
-    def _keep(self, journal: Journal, number: int, lines: Sequence[JsonObject] | None) -> None:
-        if lines is None:
+    def _keep(self, journal: Journal, number: int, found: Sequence[Review] | Sequence[Event] | None) -> None:
+        if found is None:
             journal.add([], {"done": number, "missing": True})
             return
-        if self._command == "history":
-            counts = Counter(event["kind"] for event in lines)
-        else:
-            # Who answered those who are chosen is in the file as well, and no reviewer for that.
-            chosen = [record for record in lines if record["reviewer"] in self._options.reviewers]
-            counts = Counter({record["reviewer"]: len(record["comments"]) for record in chosen})
+        counts: Counter[str] = Counter()
+        lines = []
+        for each in found:
+            if isinstance(each, Event):
+                counts[each.kind] += 1
+                lines.append(events.line_of(each))
+            else:
+                lines.append(jsonl.line_of(each))
+                # People who only answered are in the file too, and do not count as reviewers.
+                if each.reviewer is not None and each.reviewer in self._options.reviewers:
+                    counts[each.reviewer] = len(each.comments)
         journal.add(lines, {"done": number, "lines": len(lines), "counts": counts})
 
     def _left(self) -> str:
         limit = self._origin.api.limit
         return f", {limit.words}" if limit is not None else ""
 
-    def _result(self, journal: Journal) -> Pulled:
+    def _result(self, journal: Journal) -> PullResult:
         warnings: list[str] = []
         marks = [mark for mark in journal.marks if "done" in mark]
         missing = sorted(mark["done"] for mark in marks if mark.get("missing"))
@@ -224,7 +235,7 @@ class _Pull:
             warnings.append(f"{self._options.target.repository} has no pull request{when}")
         elif not lines:
             warnings.append("nothing was found for these pull requests and reviewers")
-        return Pulled(
+        return PullResult(
             self._options.out,
             self._options.target.repository,
             prs=len(marks) - len(missing),

@@ -1,4 +1,4 @@
-"""`github`: what was said on pull requests, as GitHub's REST API, its GraphQL API, `gh` and webhooks give it: review
+"""`github`: the comments of pull requests as GitHub's REST API, its GraphQL API, `gh` and webhooks have them: review
 comments and their threads, the bodies of reviews, and comments on the whole pull request, alone or in any mixture.
 """
 
@@ -6,16 +6,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from metareview.errors import UsageError
-from metareview.formats.bodies import comments_of
+from metareview.formats.conversation import ApiConversation
 from metareview.formats.github.addresses import pull_request_of_folder
-from metareview.formats.github.dialects import looks_like_github
-from metareview.formats.github.pages import missing_pages
-from metareview.formats.github.remark import BOT, Kind, PullRequest, rest_id
-from metareview.formats.github.said import paths_by_address, said_once, warn
+from metareview.formats.github.deduplicate import deduplicated, posted_comment, warn, with_findings
+from metareview.formats.github.extract import comments_in, looks_like_github, pull_request_around, raw_comments
+from metareview.formats.github.missing_pages import missing_pages
+from metareview.formats.github.raw_comment import NO_PULL_REQUEST, CommentKind, PullRequestFacts, rest_id
 from metareview.formats.input_file import InputFile
 from metareview.formats.protocol import CommentFormat
+from metareview.formats.record import Record
+from metareview.model.account import BOT, GHOST
 from metareview.model.comment import Comment, Review
 
 
@@ -27,7 +30,7 @@ def sniff(file: InputFile) -> bool:
 
 
 def _is_empty(file: InputFile) -> bool:
-    """Nothing but empty arrays: what the REST API answers where nobody said anything."""
+    """Nothing but empty arrays: the REST API's answer without comments."""
     return all(document.value == [] or document.value == [[]] for document in file.json)
 
 
@@ -35,24 +38,18 @@ def read(file: InputFile) -> Iterator[Review]:
     """One review per pull request and login, in order of appearance. Replies are kept as such."""
     named = file.pull_request
     missing = missing_pages(file)
-    everything = said_once(file, named or pull_request_of_folder(file.path))
-    paths = paths_by_address(everything)
+    posted = deduplicated(raw_comments(file), file, named or pull_request_of_folder(file.path))
     reviews: dict[tuple[str, str], list[Comment]] = {}
-    about: dict[str, PullRequest] = {}
+    about: dict[str, PullRequestFacts] = {}
     without = 0
-    for said in everything:
-        address = said.address or ""
-        comments = [said.comment]
-        if said.kind is not Kind.REVIEW_COMMENT:
-            if said.comment.note.strip():
-                comments = comments_of(said.comment, paths.get(address, ()))
-                without += not comments
-            elif said.kind is Kind.REVIEW and said.decided:
-                comments = []  # To approve without a word is an answer. Replies, too, come in a review without text.
-            else:
-                continue
-        reviews.setdefault((address, said.login), []).extend(comments)
-        about[address] = about.get(address, PullRequest()).joined(said.about)
+    for each, comments in with_findings(posted):
+        if not comments and each.comment.note.strip():
+            without += 1
+        elif not comments and not (each.kind is CommentKind.REVIEW and each.decided):
+            continue  # To approve without a word is an answer. Replies, too, come in a review without text.
+        address = each.address or ""
+        reviews.setdefault((address, each.login), []).extend(comments)
+        about[address] = about.get(address, NO_PULL_REQUEST).joined(each.about)
     one, many = "list goes on on a page that is not in the file", "lists go on on pages that are not in the file"
     warn(file, missing, one, many)
     one, many = "summary of a tool without a finding: no comment", "summaries of tools without a finding: no comments"
@@ -61,6 +58,24 @@ def read(file: InputFile) -> Iterator[Review]:
         yield about[address].reviewed(Review(address, tuple(found), login, source=file.name))
     if named and not any(map(_is_review, reviews.values())):
         yield Review(named, source=file.name)
+
+
+def conversation(value: dict[str, Any]) -> ApiConversation:
+    """All that was posted on the pull request that GraphQL answered with, whole. InputError for any other answer."""
+    record = Record(InputFile.of_text("", "the reply"), value, 1)
+    address, about = record.required("url", "its address"), pull_request_around(value, NO_PULL_REQUEST)
+    posted = [found for raw in comments_in(record) if (found := posted_comment(raw, address)) is not None]
+    comments, silent = [], []
+    for each, findings in with_findings(posted):
+        comments += [found.replace(author=each.login) for found in findings if found.note.strip()]
+        # A tool whose summary has no finding has looked and found nothing.
+        if each.kind is CommentKind.REVIEW or (not findings and each.comment.note.strip()):
+            silent.append(each.login)
+    return ApiConversation(
+        Review(address, author=about.author or GHOST, merged_at=about.merged_at, closed_at=about.closed_at),
+        comments,
+        silent,
+    )
 
 
 def _is_review(comments: Sequence[Comment]) -> bool:
@@ -88,7 +103,7 @@ def _record(review: Review, comment: Comment) -> dict[str, object]:
     reviewer = review.reviewer or ""
     now = (None, None) if comment.outdated else (last, start)
     first = {} if comment.outdated is None else {"original_line": last, "original_start_line": start}
-    told = {
+    optional = {
         "created_at": comment.at,
         "original_commit_id": comment.commit,
         "in_reply_to_id": rest_id(comment.in_reply_to),
@@ -105,7 +120,7 @@ def _record(review: Review, comment: Comment) -> dict[str, object]:
         "start_line": now[1],
         **first,
         "subject_type": "file" if last is None else "line",
-        **{name: value for name, value in told.items() if value is not None},
+        **{name: value for name, value in optional.items() if value is not None},
     }
 
 

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from metareview.formats.bodies import comments_of
+from metareview.formats.conversation import ApiConversation
 from metareview.formats.input_file import InputFile
 from metareview.formats.protocol import CommentFormat
 from metareview.formats.record import Record
+from metareview.model.account import BOT, GHOST
 from metareview.model.address import parse_address
 from metareview.model.comment import Comment, Review
 from metareview.model.time import time_text
 from metareview.model.words import plural
 
-GHOST = "ghost"
-"""GitLab's own name for a deleted account."""
-_BOT = re.compile(r"(?:project|group)_[0-9]+_bot(?:_\w+)?")
+_BOT_NAME = re.compile(r"(?:project|group)_[0-9]+_bot(?:_\w+)?")
 _LINE_CODE = re.compile(r"[0-9a-f]+_(?P<old>[0-9]{1,10})_(?P<new>[0-9]{1,10})")
 _NUMBER = re.compile(r"[#/](?P<number>[0-9]{1,18})(?:[/?#].*)?$")
 _AWARDS = {"thumbsup": "+1", "thumbsdown": "-1", "tada": "hooray"}
+_VERDICTS = ("approved this merge request", "requested changes")
+"""GitLab's own notes, in English on every server, on those who reviewed."""
 _LISTS = ("discussions", "notes", "Notes")
 _KEYS = {
     **{name: name for name in ("path", "side", "from_line", "to_line", "commit", "in_reply_to", "resolved")},
@@ -37,7 +39,7 @@ _FIX = "Give what projects/ID/merge_requests/N/discussions answers."
 
 @dataclass(frozen=True, slots=True)
 class _MergeRequest:
-    """What surrounds notes tells of their merge request."""
+    """The merge request of notes, as far as their surroundings have it."""
 
     address: str | None = None
     author: str | None = None
@@ -66,30 +68,71 @@ def _is_note(value: object) -> bool:
 
 def read(file: InputFile) -> Iterator[Review]:
     """One review per merge request and account, in order of appearance. Replies are kept as such."""
-    reviews: dict[tuple[str, str], list[Comment]] = {}
-    known: dict[str, _MergeRequest] = {}
-    elsewhere = 0
-    for document in file.json:
-        for record, about in _notes(document, _MergeRequest(), arrays=2):
-            if record.value.get("noteable_type") not in (None, "MergeRequest"):
-                elsewhere += 1
-                continue
-            pr = about.address or _named(record)
-            known[pr] = about
-            reviews.setdefault((pr, _account(record)), []).extend(_comments(record, about.head))
-    if elsewhere:
-        counted = plural(elsewhere, "note that is", "notes that are")
-        file.warnings.add_sentence(f"{file.name}: {counted} not on a merge request; left out")
-    for (pr, account), comments in reviews.items():
-        of = known[pr]
-        review = Review(pr, tuple(comments), account, source=file.name)
-        yield replace(review, author=of.author, merged_at=of.merged_at, closed_at=of.closed_at)
+    reviews = _reviews(file, (note for document in file.json for note in _notes(document, _MergeRequest(), arrays=2)))
+    yield from reviews
     if not reviews and file.pull_request:
         yield Review(file.pull_request, source=file.name)
 
 
+def conversation(merge_request: dict[str, Any], discussions: list[dict[str, Any]]) -> tuple[ApiConversation, int]:
+    """All that was posted on a merge request, from the API's answers, and how many fields of comments cannot be read.
+
+    InputError for any other answer.
+    """
+    file = InputFile.of_text("", "the reply", strict=False)
+    record = Record(file, {**merge_request, "discussions": discussions}, 1)
+    address = record.required("web_url", "its address")
+    if not parse_address(address):
+        record.fail("web_url", "web_url is the address of no merge request", _FIX)
+    about = _merge_request(record, address)
+    reviews = _reviews(file, _notes(record, about, arrays=0))
+    comments = [
+        comment.replace(author=review.reviewer)
+        for review in reviews
+        for comment in review.comments
+        if comment.note.strip()
+    ]
+    # A tool's summary without a finding is no comment, but its author has reviewed.
+    silent = [review.reviewer or GHOST for review in reviews if not review.comments]
+    pull_request = _reviewed(Review(address), replace(about, author=about.author or GHOST))
+    return ApiConversation(pull_request, comments, [*silent, *_approving(record)]), file.fields_left_out
+
+
+def _approving(record: Record) -> Iterator[str]:
+    """The accounts that approved or requested changes, and need not have written a word."""
+    for discussion in record.objects("discussions", _NOTE):
+        for note in discussion.objects("notes", "a note"):
+            if note.value.get("system") is True and (note.text("body") or "").strip() in _VERDICTS:
+                yield _account(note)
+
+
+def _reviews(file: InputFile, notes: Iterable[tuple[Record, _MergeRequest]]) -> list[Review]:
+    reviews: dict[tuple[str, str], list[Comment]] = {}
+    known: dict[str, _MergeRequest] = {}
+    elsewhere = 0
+    for record, about in notes:
+        if record.value.get("noteable_type") not in (None, "MergeRequest"):
+            elsewhere += 1
+            continue
+        pr = about.address or _named(record)
+        known[pr] = about
+        reviews.setdefault((pr, _account(record)), []).extend(_comments(record, about.head))
+    if elsewhere:
+        counted = plural(elsewhere, "note that is", "notes that are")
+        file.warnings.add_sentence(f"{file.name}: {counted} not on a merge request; left out")
+    return [
+        _reviewed(Review(pr, tuple(comments), account, source=file.name), known[pr])
+        for (pr, account), comments in reviews.items()
+    ]
+
+
+def _reviewed(review: Review, about: _MergeRequest) -> Review:
+    """The review, with the facts of its merge request."""
+    return replace(review, author=about.author, merged_at=about.merged_at, closed_at=about.closed_at)
+
+
 def _notes(record: Record, about: _MergeRequest, arrays: int) -> Iterator[tuple[Record, _MergeRequest]]:
-    """The notes that people wrote, with what the file has of their merge request."""
+    """The notes that people wrote, each with its merge request."""
     if isinstance(record.value, list) and arrays:
         for item in record.items():
             yield from _notes(item, about, arrays - 1)
@@ -112,7 +155,7 @@ def _notes(record: Record, about: _MergeRequest, arrays: int) -> Iterator[tuple[
 
 
 def _merge_request(record: Record, address: str) -> _MergeRequest:
-    """What merge_requests/N answers, to which somebody added its discussions. Nothing of it must be there."""
+    """The answer of merge_requests/N, with its discussions added. All fields are optional."""
     value = record.value
     refs = value.get("diff_refs")
     head = refs.get("head_sha") if isinstance(refs, dict) else None
@@ -138,7 +181,7 @@ def _of_discussion(record: Record, about: _MergeRequest) -> Iterator[tuple[Recor
 
 
 def _named(record: Record) -> str:
-    """The merge request that the user or the file's name tells; it must be the one that the note is on."""
+    """The merge request that the user or the file's name gives; it must be the one that the note is on."""
     named = record.file.required_pull_request()
     number, own = _NUMBER.search(named), record.value.get("noteable_iid")
     if number and type(own) is int and int(number["number"]) != own:
@@ -161,7 +204,7 @@ def account_name(username: str | None, *, is_bot: bool = False) -> str:
     'project_12_bot_9f[bot]'
     """
     name = username or GHOST
-    return f"{name}[bot]" if (is_bot or _BOT.fullmatch(name)) and not name.endswith("[bot]") else name
+    return name + BOT if (is_bot or _BOT_NAME.fullmatch(name)) and not name.endswith(BOT) else name
 
 
 def _comments(record: Record, head: str | None) -> list[Comment]:
@@ -169,7 +212,7 @@ def _comments(record: Record, head: str | None) -> list[Comment]:
     value = record.value
     awards = value.get("award_emoji")
     place = _place(value.get("position"))
-    told = {
+    fields = {
         **{key: value[key] for key in ("body", "created_at", "in_reply_to") if key in value},
         "id": _note_id(value.get("id")),
         **place,
@@ -177,7 +220,7 @@ def _comments(record: Record, head: str | None) -> list[Comment]:
         "resolved": value.get("resolved") if value.get("resolvable") is True else None,
         "reactions": _reactions(awards) if isinstance(awards, list) else None,
     }
-    comment = record._replace(value=told).comment(_KEYS)
+    comment = record._replace(value=fields).comment(_KEYS)
     record.note_or_refusal(comment.note)
     return [comment] if comment.path or comment.in_reply_to is not None else comments_of(comment)
 

@@ -17,7 +17,12 @@ from metareview.model.comment import ChangedFile, Comment, Commit, Review
 
 _RECORD_FIELDS = (
     *("pr", "reviewer", "language", "pr_category", "run", "author", "merged_at", "closed_at"),
-    *("cost", "tokens", "seconds", "meta", "comments", "commits"),
+    *("cost", "tokens", "seconds", "meta", "commits", "comments"),
+)
+_COMMENT_ORDER = (
+    *("id", "path", "side", "from_line", "to_line", "note", "author", "at", "commit", "in_reply_to"),
+    *("resolved", "outdated", "category", "context", "severity", "reactions"),
+    *("neutral", "producer", "source_model", "is_ai_comment", "meta"),
 )
 _COMMIT_FIELDS = frozenset({"sha", "at", "author", "parents", "files"})
 _FILE_FIELDS = frozenset({"path", "previous_path", "status", "patch"})
@@ -117,16 +122,18 @@ def write(reviews: Iterable[Review]) -> dict[str, str]:
 def line_of(review: Review) -> str:
     """The line of a review, with its end."""
     line = {name: getattr(review, name) for name in _RECORD_FIELDS}
-    line["comments"] = [comment.to_dict() for comment in review.comments]
+    line["comments"] = [
+        _known({name: getattr(comment, name) for name in _COMMENT_ORDER}) for comment in review.comments
+    ]
     if review.commits is not None:
         line["commits"] = [_commit_to_dict(commit) for commit in review.commits]
-    return json.dumps(_known(line), ensure_ascii=False) + "\n"
+    return json.dumps(_known(line), ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
 def _commit_to_dict(commit: Commit) -> dict[str, object]:
     files = None if commit.files is None else [_known(asdict(file)) for file in commit.files]
     named = {name: getattr(commit, name) for name in ("sha", "at", "author")}
-    return _known({**named, "parents": list(commit.parents), "files": files})
+    return _known({**named, "parents": list(commit.parents) or None, "files": files})
 
 
 def _known(fields: Mapping[str, object]) -> dict[str, object]:

@@ -1,1 +1,1 @@
-"""What GitHub says in its several dialects (REST, GraphQL, `gh`, webhooks), as one stream of remarks."""
+"""GitHub's answers in all dialects (REST, GraphQL, `gh`, webhooks) as comments, commits and events."""

@@ -1,41 +1,25 @@
-"""Which pull request a remark is about."""
+"""The pull request that a raw comment is about."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
-from functools import lru_cache
 from pathlib import Path
 
-from metareview.formats.github.remark import Remark
-from metareview.model.address import parse_address, pull_request_key
-
-_API_ADDRESS = re.compile(r"^(https?://)(?:api\.)?([^/]+)(?:/api/v3)?/repos/([^/]+/[^/]+)/(?:pulls|issues)/([0-9]+)$")
-_ISSUE = re.compile(r"^(?P<host>https?://[^/]+)/(?P<repo>[^/]+/[^/]+)/issues/(?P<number>[0-9]{1,18})$")
+from metareview.formats.github.raw_comment import RawComment
+from metareview.model.address import address_of_issue, parse_address, pull_request_key, web_address
 
 
-def own_address(remark: Remark) -> str | None:
-    """The pull request that the remark itself names, as people write it:
+def own_address(raw: RawComment) -> str | None:
+    """The pull request that the comment itself names, as people write it:
     https://api.github.com/repos/O/R/pulls/N is https://github.com/O/R/pull/N."""
-    record = remark.record
+    record = raw.record
     url = record.text("pull_request_url")
     if not url:
-        page = (record.text("html_url") or "").split("#")[0]
-        url = page if parse_address(page) else None if _ISSUE.match(page) else record.text("issue_url")
+        page = (record.text("html_url") or "").partition("#")[0]
+        url = page if parse_address(page) else None if address_of_issue(page) else record.text("issue_url")
     return web_address(url) if url else None
-
-
-@lru_cache(maxsize=4096)
-def web_address(url: str) -> str:
-    return _API_ADDRESS.sub(r"\1\2/\3/pull/\4", url.split("#")[0])
-
-
-def issue_address(remark: Remark) -> str | None:
-    """The pull request of this number, where the remark's page is that of an issue: GitHub numbers both alike, and
-    whether it is a pull request must be known otherwise."""
-    found = _ISSUE.match((remark.record.text("html_url") or "").split("#")[0])
-    return f"{found['host']}/{found['repo']}/pull/{found['number']}" if found else None
 
 
 def names_of(addresses: Iterable[str]) -> set[str]:

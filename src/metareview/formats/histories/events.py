@@ -6,6 +6,7 @@ an event's are not read, unless one of them is an event's misspelt.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
@@ -24,7 +25,7 @@ from metareview.formats.parquet import MAGIC, Columns, read_columns
 from metareview.formats.protocol import HistoryFormat, Reading
 from metareview.formats.record import Nanoseconds, Record
 from metareview.model.event import Event
-from metareview.model.time import LATEST, parse_times
+from metareview.model.time import LATEST, parse_time, parse_times, show_time
 
 _FIELDS = frozenset(Event._fields)
 _REQUIRED = frozenset({"repo", "kind"})
@@ -198,6 +199,19 @@ def event_of(record: Record) -> Event:
         base_sha,
         target,
     )
+
+
+def line_of(event: Event) -> str:
+    """The line of an event, with its end."""
+    fields = {**event._asdict(), "at": show_time(event.at), "id": event.id or None}
+    known = {name: value for name, value in fields.items() if value is not None}
+    return json.dumps(known, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def time_order(line: bytes) -> tuple[int, bool, str]:
+    """The key that sorts lines as histories are read: by time, `opened` first, then by id."""
+    [event] = _decode(line)
+    return parse_time(event.at), event.kind != "opened", str(event.id or "")
 
 
 PLUGIN = HistoryFormat.of_events("one event per line (JSON lines), or Parquet", sniff, events)

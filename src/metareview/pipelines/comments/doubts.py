@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from metareview.errors import InputError
-from metareview.formats.github.remark import GHOST
 from metareview.formats.reader import FileRead, ReferenceFiles
+from metareview.model.account import GHOST
 from metareview.model.comment import ReferenceSet
 from metareview.model.words import plural
 

@@ -11,13 +11,13 @@ from urllib.parse import urlsplit
 from metareview.errors import UsageError
 from metareview.http.secret import Secret
 from metareview.sources.access import api_address, sound_token
-from metareview.sources.address import GITHUB, Target
+from metareview.sources.targets import GITHUB, Target
 
 _GH_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class GitHubAccess:
     """Two addresses and a token, which goes to them and nowhere else."""
 
     host: str
@@ -32,8 +32,8 @@ def server_host(environ: Mapping[str, str] | None = None) -> str:
     return (urlsplit(server).netloc or GITHUB).casefold()
 
 
-def github_access(target: Target, api: str | None = None, environ: Mapping[str, str] | None = None) -> Access:
-    """Access to the server of a target; UsageError says how to get a token where there is none.
+def github_access(target: Target, api: str | None = None, environ: Mapping[str, str] | None = None) -> GitHubAccess:
+    """GitHubAccess to the server of a target; UsageError says how to get a token where there is none.
 
     An address given as `api` counts; else, for the server that the environment is about, GITHUB_API_URL and
     GITHUB_GRAPHQL_URL, as a GitHub runner sets them; else the server's own.
@@ -50,7 +50,7 @@ def github_access(target: Target, api: str | None = None, environ: Mapping[str, 
     if _origin(graphql) != _origin(rest):
         fix = "Give both the same host, or set only GITHUB_API_URL."
         raise UsageError(f"GITHUB_API_URL and GITHUB_GRAPHQL_URL are of different servers. {fix}")
-    return Access(target.host, graphql, rest, _token(target.host, own, environ))
+    return GitHubAccess(target.host, graphql, rest, _token(target.host, own, environ))
 
 
 def _rest_address(target: Target) -> str:

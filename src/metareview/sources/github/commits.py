@@ -1,13 +1,15 @@
-"""Commits of a repository, from REST: GraphQL does not tell what they changed."""
+"""Commits of a repository, from REST: GraphQL has no patches."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from urllib.parse import quote
 
+from metareview.formats.api_node import Node
+from metareview.formats.github.commits import hashes, rest_commit, rest_file
+from metareview.model.comment import ChangedFile, Commit
 from metareview.sources.github.api import GitHubApi
-from metareview.sources.node import Node
-from metareview.sources.records import JsonObject, present
 
 _MOST_FILES = 3_000
 """GitHub shows no more of a commit: with as many there may be others."""
@@ -15,69 +17,38 @@ _FILES_PER_PAGE = 300
 
 
 class GitHubCommits:
-    """Asks for commits of the repository that `name` gives: it may be called something else than the user wrote."""
+    """Fetches commits of the repository that `name` gives: its name may have changed since the user's was current."""
 
     def __init__(self, api: GitHubApi, name: Callable[[], str]) -> None:
         self._api, self._name = api, name
 
-    def files(self, commit: JsonObject) -> list[JsonObject] | None:
-        return self._found(commit["sha"])[1]
+    def with_files(self, commit: Commit) -> Commit:
+        files = self._found(commit.sha)[1]
+        return commit if files is None else replace(commit, files=tuple(files))
 
-    def commit(self, sha: str) -> JsonObject | None:
+    def commit(self, sha: str) -> Commit | None:
         found, files = self._found(sha)
-        if found is None:
-            return None
-        told = found.child("commit") or Node({})
-        committer, written = (told.child(name) or Node({}) for name in ("committer", "author"))
-        account = found.child("author")
-        fields = {
-            "sha": sha,
-            "at": committer.instant("date"),
-            "author": (account and account.text("login")) or written.text("name"),
-            "parents": _hashes(found, "parents"),
-            "files": files,
-        }
-        return present(fields)
+        return None if found is None else rest_commit(found, sha, files)
 
     def only_in(self, sha: str, head: str) -> list[str]:
-        """Asked for only where a force push took a commit away: it lists what changed as well."""
+        """Requested only after a force push: the reply lists patches as well."""
         found, _ = self._api.rest(f"repos/{quote(self._name())}/compare/{_quoted(head)}...{_quoted(sha)}")
-        return [] if found is None else _hashes(found, "commits")
+        return [] if found is None else hashes(found, "commits")
 
-    def _found(self, sha: str) -> tuple[Node | None, list[JsonObject] | None]:
-        """A commit and what it changed, page by page; None where GitHub does not have it, or not all of it."""
+    def _found(self, sha: str) -> tuple[Node | None, list[ChangedFile] | None]:
+        """A commit and its files, page by page; None for either that GitHub lacks, or lacks a part of."""
         first: Node | None = None
-        files: list[JsonObject] = []
+        files: list[ChangedFile] = []
         path = f"repos/{quote(self._name())}/commits/{_quoted(sha)}"
         for page in range(1, _MOST_FILES // _FILES_PER_PAGE + 1):
             commit, more = self._api.rest(path if page == 1 else f"{path}?page={page}")
             first = first or commit
             if commit is None:
                 return first, None
-            files += map(_file, commit.children("files"))
+            files += map(rest_file, commit.children("files"))
             if not more:
                 break
         return first, files if len(files) < _MOST_FILES else None
-
-
-def _file(node: Node) -> JsonObject:
-    """Without a patch nobody can tell what changed: it is too large, or no text. But of a file that was only renamed it
-    is known that nothing did."""
-    patch = node.text("patch")
-    status = node.text("status")
-    if patch is None and status == "renamed" and node.number("changes") == 0:
-        patch = ""
-    fields = {
-        "path": node.required("filename"),
-        "previous_path": node.text("previous_filename"),
-        "status": status,
-        "patch": patch,
-    }
-    return present(fields)
-
-
-def _hashes(node: Node, name: str) -> list[str]:
-    return [each.required("sha") for each in node.children(name)]
 
 
 def _quoted(sha: str) -> str:

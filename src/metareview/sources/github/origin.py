@@ -6,27 +6,31 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from metareview.errors import UsageError
+from metareview.formats.api_node import Node
+from metareview.formats.comments.github import conversation
+from metareview.formats.github.commits import listed_commits
+from metareview.formats.github.timeline import events
+from metareview.model.comment import Comment, Commit, Review
+from metareview.model.event import Event
 from metareview.model.selection import Selection
-from metareview.sources.address import Target
+from metareview.sources.commits import with_patches
 from metareview.sources.github.api import GitHubApi, ScopesMissing
-from metareview.sources.github.comments import records
 from metareview.sources.github.commits import GitHubCommits
-from metareview.sources.github.history import events
 from metareview.sources.github.pages import Pages, warning_of_unreadable
 from metareview.sources.github.queries import COMMENTS, history
-from metareview.sources.node import Node
-from metareview.sources.records import JsonObject
+from metareview.sources.reviews import chosen_reviews
+from metareview.sources.targets import Target
 
 
 class GitHubOrigin:
-    """Pull requests of one repository; `comments` says of whom, and None that the history is wanted."""
+    """Pull requests of one repository: the comments of these reviewers, or with None the history."""
 
     name = "GitHub"
 
-    def __init__(self, api: GitHubApi, target: Target, comments: Selection | None, *, patches: bool) -> None:
+    def __init__(self, api: GitHubApi, target: Target, reviewers: Selection | None, *, patches: bool) -> None:
         self.api = api
         self._pages = Pages(api, target)
-        self._comments = comments
+        self._reviewers = reviewers
         self._commits = GitHubCommits(api, lambda: self._pages.repository) if patches else None
         self._teams = True
 
@@ -34,10 +38,10 @@ class GitHubOrigin:
         with _scopes_are_needed():
             yield from self._pages.listed(since, until, after)
 
-    def lines(self, numbers: Sequence[int]) -> Iterator[tuple[int, list[JsonObject] | None]]:
+    def lines(self, numbers: Sequence[int]) -> Iterator[tuple[int, list[Review] | list[Event] | None]]:
         done: set[int] = set()
         while left := [number for number in numbers if number not in done]:
-            whole = COMMENTS if self._comments is not None else history(self._teams)
+            whole = COMMENTS if self._reviewers is not None else history(self._teams)
             try:
                 for number, node in self._pages.pull_requests(left, whole):
                     done.add(number)
@@ -45,14 +49,20 @@ class GitHubOrigin:
             except ScopesMissing:
                 # Names of teams need a scope that nothing else does.
                 with _scopes_are_needed():
-                    if not self._teams or self._comments is not None:
+                    if not self._teams or self._reviewers is not None:
                         raise
                 self._teams = False
 
-    def _lines_of(self, node: Node) -> list[JsonObject]:
-        if self._comments is None:
+    def _lines_of(self, node: Node) -> list[Review] | list[Event]:
+        if self._reviewers is None:
             return events(node, self._pages.repository)
-        return records(node, self._comments, self._commits)
+        return chosen_reviews(
+            conversation(node.value), self._reviewers, lambda comments: self._commits_of(node, comments)
+        )
+
+    def _commits_of(self, node: Node, comments: list[Comment]) -> list[Commit]:
+        commits = listed_commits(node)
+        return commits if self._commits is None else with_patches(commits, comments, self._commits)
 
     def warnings(self) -> list[str]:
         found = []

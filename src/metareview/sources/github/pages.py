@@ -1,27 +1,27 @@
-"""Pull requests whole: every page of every list of theirs, in requests that shrink where a server cannot do as much."""
+"""Whole pull requests: every page of every list of theirs, in requests that shrink where a server cannot do as much."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from metareview.errors import UsageError
+from metareview.formats.api_node import Node, UnexpectedReply
 from metareview.model.time import parse_time
 from metareview.model.words import plural
-from metareview.sources.address import Target
 from metareview.sources.github.api import GitHubApi, GraphReply
-from metareview.sources.github.queries import Connection, Whole, listing
-from metareview.sources.node import Node, Unexpected
+from metareview.sources.github.queries import Connection, PullRequestQuery, listing
+from metareview.sources.targets import Target
 
 _SMALLEST_SCALE = 6
 _CALM = 20
 
 
 class Pages:
-    """Asks for pull requests of one repository."""
+    """The pull requests of one repository."""
 
     def __init__(self, api: GitHubApi, target: Target) -> None:
         self.unreadable = 0
-        """How many details the token may not read."""
+        """Details that the token may not read."""
         self.repository = target.repository
         """Its name as the server writes it, once it has answered."""
         self._api, self._target = api, target
@@ -32,14 +32,14 @@ class Pages:
     def listed(
         self, since: int | None, until: int | None, after: str | None = None
     ) -> Iterator[tuple[list[int], str | None]]:
-        """Numbers of the pull requests created in [since, until), the latest first; with each page where to go on."""
+        """Numbers of pull requests created in [since, until), latest first, in pages with the cursor of the next."""
         seen = {after}
         while True:
             where: Mapping[str, object] = {**self._repository, "after": after}
             reply = self._ask(listing, where)
             connection = self._found(reply).child("pullRequests")
             if connection is None:
-                raise Unexpected("pullRequests is missing")
+                raise UnexpectedReply("pullRequests is missing")
             nodes = connection.children("nodes")
             times = [parse_time(node.instant("createdAt")) for node in nodes]
             numbers = [
@@ -54,26 +54,26 @@ class Pages:
             if after is None:
                 return
 
-    def pull_requests(self, numbers: Sequence[int], whole: Whole) -> Iterator[tuple[int, Node | None]]:
+    def pull_requests(self, numbers: Sequence[int], wanted: PullRequestQuery) -> Iterator[tuple[int, Node | None]]:
         """The pull requests, each as soon as it is whole; None for a number that is no pull request (any more)."""
         start = 0
-        asked: list[int] = []
+        batch: list[int] = []
 
         def query(scale: int) -> str:
-            asked[:] = numbers[start : start + max(1, whole.batch >> scale)]
-            return whole.query(asked, scale)
+            batch[:] = numbers[start : start + max(1, wanted.batch >> scale)]
+            return wanted.query(batch, scale)
 
         while start < len(numbers):
             reply = self._ask(query, self._repository)
             repository = self._found(reply)
-            batch = list(asked)  # which further pages do not change
-            for number in batch:
-                yield number, self._completed(repository.child(f"p{number}"), whole)
-            start += len(batch)
+            answered = list(batch)  # which further pages do not change
+            for number in answered:
+                yield number, self._completed(repository.child(f"p{number}"), wanted)
+            start += len(answered)
 
-    def _completed(self, node: Node | None, whole: Whole) -> Node | None:
+    def _completed(self, node: Node | None, wanted: PullRequestQuery) -> Node | None:
         if node is not None:
-            for connection in whole.connections:
+            for connection in wanted.connections:
                 self._complete(node, connection)
         return node
 
@@ -91,7 +91,7 @@ class Pages:
             parent = reply.data.child("node")
             further = None if parent is None else parent.child(connection.name)
             if further is None:
-                raise Unexpected(f"a further page of {connection.name} is missing")
+                raise UnexpectedReply(f"a further page of {connection.name} is missing")
             page = further
             nodes += page.children("nodes")
         for inner in connection.inner:
@@ -100,7 +100,7 @@ class Pages:
         node.value[connection.name]["nodes"] = [each.value for each in nodes]
 
     def _ask(self, query: Callable[[int], str], variables: Mapping[str, object]) -> GraphReply:
-        """The reply to a query that is built for a scale; where it is too much, the next is for half as much."""
+        """The reply to a query that is built for a scale; each retry asks for half as much."""
         reply = self._api.persist(lambda: self._api.graphql(query(self._scale), variables), self._shrink)
         self._successes += 1
         if self._scale and self._successes >= _CALM:
@@ -123,7 +123,7 @@ class Pages:
         return repository
 
     def _count_unreadable(self, reply: GraphReply, levels: int) -> None:
-        """What lies below the thing that was asked for; a pull request that is not there is counted elsewhere."""
+        """Count refusals below the requested object; a missing pull request is counted elsewhere."""
         self.unreadable += sum(len(path) > levels for path, _ in reply.refused)
 
 
@@ -135,17 +135,17 @@ def warning_of_unreadable(count: int) -> str:
 def _number(node: Node) -> int:
     number = node.number("number")
     if number is None or number < 1:
-        raise Unexpected("a pull request has no number")
+        raise UnexpectedReply("a pull request has no number")
     return number
 
 
 def _next(connection: Node, seen: set[str | None]) -> str | None:
-    """Where the next page begins; None after the last. Raises Unexpected where the pages run in a circle."""
+    """The cursor of the next page; None after the last. UnexpectedReply where the pages run in a circle."""
     page = connection.child("pageInfo")
     if page is None or not page.flag("hasNextPage"):
         return None
     after = page.required("endCursor")
     if after in seen:
-        raise Unexpected("the pages run in a circle")
+        raise UnexpectedReply("the pages run in a circle")
     seen.add(after)
     return after

@@ -1,4 +1,4 @@
-"""What is asked of the GraphQL API, as data: connections with the fields of their nodes, page by page at every level.
+"""GraphQL queries as data: connections with the fields of their nodes, page by page at every level.
 
 Cost: GitHub counts a point for a hundred connections that a query may open, at the page sizes that it asks for, so
 outer pages are small. Comments have their numbers in their addresses alone, since `databaseId` ends at 32 bits and
@@ -44,8 +44,8 @@ class Connection:
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
-    """All that is asked of a pull request."""
+class PullRequestQuery:
+    """A query for whole pull requests: their fields and lists."""
 
     fields: str
     connections: tuple[Connection, ...]
@@ -78,7 +78,7 @@ def listing(scale: int) -> str:
 
 _BASICS = f"id number url createdAt mergedAt closedAt author {_ACTOR}"
 
-COMMENTS = Whole(
+COMMENTS = PullRequestQuery(
     _BASICS,
     (
         Connection(
@@ -91,7 +91,7 @@ COMMENTS = Whole(
                     "PullRequestReviewThread",
                     "comments",
                     10,
-                    f"id url author {_ACTOR} body createdAt state outdated commit {{ oid }} originalCommit {{ oid }} "
+                    f"id url author {_ACTOR} body createdAt state commit {{ oid }} originalCommit {{ oid }} "
                     f"replyTo {{ url }} {_REACTIONS}",
                 ),
             ),
@@ -104,7 +104,7 @@ COMMENTS = Whole(
             "PullRequest",
             "commits",
             30,
-            # Ten parents tell a merge from other commits, and no more is made of them.
+            # Ten parents are enough to tell a merge from other commits.
             "commit { oid committedDate author { name user { login } } parents(first: 10) { nodes { oid } } }",
         ),
     ),
@@ -143,9 +143,9 @@ def _timeline(teams: bool) -> Connection:
     return Connection("PullRequest", "timelineItems", 50, " ".join(["__typename", *parts]), wanted)
 
 
-def history(teams: bool) -> Whole:
+def history(teams: bool) -> PullRequestQuery:
     """With the names of teams that a review was requested of, which not every token may read, or without."""
-    return Whole(
+    return PullRequestQuery(
         f"{_BASICS} title body includesCreatedEdit isDraft baseRefOid",
         (
             Connection("PullRequest", "files", 50, "path"),

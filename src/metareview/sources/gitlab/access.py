@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from metareview.errors import UsageError
 from metareview.http.secret import Secret
 from metareview.sources.access import api_address, sound_token
-from metareview.sources.address import GITLAB, Target
+from metareview.sources.targets import GITLAB, Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ def gitlab_host(environ: Mapping[str, str] | None = None) -> str:
 
 
 def gitlab_access(target: Target, api: str | None = None, environ: Mapping[str, str] | None = None) -> GitLabAccess:
-    """Access to the server of a target; UsageError says how to give a token where there is none for it.
+    """GitHubAccess to the server of a target; UsageError says how to give a token where there is none for it.
 
     A runner's own token (CI_JOB_TOKEN) may not read discussions, so it is not tried.
     """

@@ -6,20 +6,22 @@ from collections.abc import Iterator, Sequence
 from urllib.parse import quote, urlencode
 
 from metareview.errors import UsageError
+from metareview.formats.api_node import Node, UnexpectedReply
+from metareview.formats.comments.gitlab import conversation
+from metareview.formats.gitlab_commits import listed_commit
+from metareview.model.comment import Comment, Commit, Review
 from metareview.model.selection import Selection
 from metareview.model.time import parse_time, show_time
 from metareview.model.words import plural
-from metareview.sources.address import Target
 from metareview.sources.commits import with_patches
 from metareview.sources.gitlab.api import GitLabApi
-from metareview.sources.gitlab.comments import records
-from metareview.sources.gitlab.commits import GitLabCommits, listed_commit
-from metareview.sources.node import Node, Unexpected
-from metareview.sources.records import JsonObject
+from metareview.sources.gitlab.commits import GitLabCommits
+from metareview.sources.reviews import chosen_reviews
+from metareview.sources.targets import Target
 
 
 class GitLabOrigin:
-    """Merge requests of one project, with what these reviewers said."""
+    """Merge requests of one project, with the comments of these reviewers."""
 
     name = "GitLab"
 
@@ -50,26 +52,24 @@ class GitLabOrigin:
             ]
             yield numbers, None if number is None else str(number)
 
-    def lines(self, numbers: Sequence[int]) -> Iterator[tuple[int, list[JsonObject] | None]]:
+    def lines(self, numbers: Sequence[int]) -> Iterator[tuple[int, list[Review] | None]]:
         if numbers and self.api.one(self._project) is None:
             raise self._no_project()
         for number in numbers:
-            yield number, self._lines_of(f"{self._project}/merge_requests/{number}")
+            yield number, self._reviews_of(f"{self._project}/merge_requests/{number}")
 
-    def _lines_of(self, path: str) -> list[JsonObject] | None:
+    def _reviews_of(self, path: str) -> list[Review] | None:
         merge_request = self.api.one(path)
         discussions = None if merge_request is None else self.api.whole(f"{path}/discussions")
         if merge_request is None or discussions is None:
             return None
         refs = merge_request.child("diff_refs")
         base = None if refs is None else refs.text("base_sha")
-        lines, unreadable = records(
-            merge_request, discussions, self._reviewers, lambda comments: self._commits_of(path, base, comments)
-        )
+        found, unreadable = conversation(merge_request.value, [each.value for each in discussions])
         self._unreadable += unreadable
-        return lines
+        return chosen_reviews(found, self._reviewers, lambda comments: self._commits_of(path, base, comments))
 
-    def _commits_of(self, path: str, base: str | None, comments: list[JsonObject]) -> list[JsonObject]:
+    def _commits_of(self, path: str, base: str | None, comments: list[Comment]) -> list[Commit]:
         """Oldest first, where GitLab has the latest first."""
         commits = [listed_commit(node) for node in reversed(self.api.whole(f"{path}/commits") or [])]
         if self._commits is None:
@@ -92,7 +92,7 @@ class GitLabOrigin:
 def _number(node: Node) -> int:
     number = node.number("iid")
     if number is None or number < 1:
-        raise Unexpected("a merge request has no number")
+        raise UnexpectedReply("a merge request has no number")
     return number
 
 

@@ -1,4 +1,4 @@
-"""A JSON object that a server sent, read without trust: what is not as it should be is an `Unexpected`."""
+"""A JSON object from a server, read without trust: a value of another type is an `UnexpectedReply`."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 from metareview.model.time import parse_time
 
 
-class Unexpected(Exception):
-    """A reply that is not what the API promises."""
+class UnexpectedReply(Exception):
+    """A reply that breaks the promises of the API."""
 
 
 class Node:
-    """The fields of one object; what is null is as absent."""
+    """The fields of one object; null counts as absent."""
 
     __slots__ = ("value",)
 
@@ -27,13 +27,13 @@ class Node:
     def required(self, name: str) -> str:
         found = self.text(name)
         if found is None:
-            raise Unexpected(f"{name} is missing")
+            raise UnexpectedReply(f"{name} is missing")
         return found
 
     def number(self, name: str) -> int | None:
         found = self._of(name, int)
         if isinstance(found, bool):
-            raise Unexpected(f"{name} is no number")
+            raise UnexpectedReply(f"{name} is no number")
         return None if found is None else int(found)
 
     def flag(self, name: str) -> bool:
@@ -45,7 +45,7 @@ class Node:
         try:
             parse_time(found)
         except ValueError:
-            raise Unexpected(f"{name} is no time") from None
+            raise UnexpectedReply(f"{name} is no time") from None
         return found
 
     def child(self, name: str) -> Node | None:
@@ -56,7 +56,7 @@ class Node:
         """The objects of a list; null ones, which a token may not read, are left out."""
         found = self._of(name, list) or []
         if not all(each is None or isinstance(each, dict) for each in found):
-            raise Unexpected(f"{name} is no list of objects")
+            raise UnexpectedReply(f"{name} is no list of objects")
         return [Node(each) for each in found if each is not None]
 
     def nodes(self, name: str) -> list[Node]:
@@ -67,5 +67,5 @@ class Node:
     def _of(self, name: str, kind: type) -> Any:
         found = self.value.get(name)
         if found is not None and not isinstance(found, kind):
-            raise Unexpected(f"{name} is not what was asked for")
+            raise UnexpectedReply(f"{name} is not what was asked for")
         return found

@@ -1,4 +1,4 @@
-"""One remark of GitHub's, whichever dialect it came in, with REST's names for its fields."""
+"""One comment of GitHub's as the API has it, in any of its dialects, with REST's names for its fields."""
 
 from __future__ import annotations
 
@@ -11,13 +11,11 @@ from enum import StrEnum
 from typing import Any
 
 from metareview.formats.record import Record
+from metareview.model.account import BOT
 from metareview.model.comment import Review
 
 UNKNOWN = "?"
-"""Which comment a reply answers, where nothing tells."""
-GHOST = "ghost"
-"""GitHub's own name for a deleted account."""
-BOT = "[bot]"
+"""Stands for the unknown comment that a reply answers."""
 _REACTIONS = {"THUMBS_UP": "+1", "THUMBS_DOWN": "-1"}
 """The reactions that REST does not call by GraphQL's name in small letters."""
 _REST_NAMES = {
@@ -41,27 +39,31 @@ _ON_LINES = frozenset(
     ("path", "diff_hunk", "diffHunk", "pull_request_review_id", "in_reply_to_id", "original_line", "replyTo")
 )
 _THEIRS = frozenset((*_REST_NAMES, *_OBJECTS, "replyTo", "reactionGroups")) - {"url"}
-"""What only GraphQL and `gh` have."""
+"""Fields that only GraphQL and `gh` have."""
 _OLD_NODE = re.compile(rb"[0-9]{2,4}:[A-Za-z]+([0-9]{1,20})")
 STATES = frozenset(("APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED", "PENDING"))
 
 
-class Kind(StrEnum):
-    """Where on a pull request somebody said something; ids are only unique within a kind."""
+class CommentKind(StrEnum):
+    """The kind of a comment on a pull request; ids are only unique within a kind."""
 
     REVIEW_COMMENT = "review comment"
     REVIEW = "review"
     ISSUE_COMMENT = "issue comment"
 
 
-_ANCHORS = {"discussion_r": Kind.REVIEW_COMMENT, "pullrequestreview-": Kind.REVIEW, "issuecomment-": Kind.ISSUE_COMMENT}
+_ANCHORS = {
+    "discussion_r": CommentKind.REVIEW_COMMENT,
+    "pullrequestreview-": CommentKind.REVIEW,
+    "issuecomment-": CommentKind.ISSUE_COMMENT,
+}
 _ANCHOR = re.compile(rf"#({'|'.join(_ANCHORS)})([0-9]{{1,20}})")
 _PREFIXES = {kind: prefix for prefix, kind in _ANCHORS.items()}
 
 
 @dataclass(frozen=True, slots=True)
-class PullRequest:
-    """What surrounds a remark tells of its pull request."""
+class PullRequestFacts:
+    """The pull request of a comment, as far as its surroundings have it."""
 
     repository: str | None = None
     """The repository's address."""
@@ -70,26 +72,27 @@ class PullRequest:
     merged_at: str | None = None
     closed_at: str | None = None
 
-    def joined(self, later: PullRequest) -> PullRequest:
-        """What the later one knows, and whatever only this one does: a log of webhooks goes on after a merge."""
+    def joined(self, later: PullRequestFacts) -> PullRequestFacts:
+        """The fields of the later one, and those that only this one has: a log of webhooks goes on after a merge."""
         known = {name: value for name in _ABOUT if (value := getattr(later, name)) is not None}
         return replace(self, **known)
 
     def reviewed(self, review: Review) -> Review:
-        """The review, with what is known of its pull request."""
+        """The review, with the facts of its pull request."""
         return replace(review, author=self.author, merged_at=self.merged_at, closed_at=self.closed_at)
 
 
-_ABOUT = tuple(field.name for field in fields(PullRequest))
+_ABOUT = tuple(field.name for field in fields(PullRequestFacts))
+NO_PULL_REQUEST = PullRequestFacts()
 
 
 @dataclass(frozen=True, slots=True)
-class Remark:
-    """Something that somebody said on a pull request. The record's fields have REST's names."""
+class RawComment:
+    """A review comment, a review or an issue comment. The record's fields have REST's names."""
 
-    kind: Kind
+    kind: CommentKind
     record: Record
-    about: PullRequest
+    about: PullRequestFacts
     deleted: bool = False
 
 
@@ -98,15 +101,15 @@ def is_review(value: Mapping[str, Any]) -> bool:
     return (isinstance(state, str) and state.upper() in STATES) or "submitted_at" in value or "submittedAt" in value
 
 
-def kind_of(value: Mapping[str, Any]) -> Kind:
+def kind_of(value: Mapping[str, Any]) -> CommentKind:
     """The kind that its address names, else the one whose fields it has."""
     if anchor := _anchor_of(value):
         return _ANCHORS[anchor[1]]
     if not _ON_LINES.isdisjoint(value):
-        return Kind.REVIEW_COMMENT
+        return CommentKind.REVIEW_COMMENT
     if is_review(value):
-        return Kind.REVIEW
-    return Kind.REVIEW_COMMENT if "pull_request_url" in value else Kind.ISSUE_COMMENT
+        return CommentKind.REVIEW
+    return CommentKind.REVIEW_COMMENT if "pull_request_url" in value else CommentKind.ISSUE_COMMENT
 
 
 def with_rest_names(value: dict[str, Any]) -> dict[str, Any]:
@@ -144,18 +147,18 @@ def identifier_of(value: Mapping[str, Any]) -> int | str | None:
     return int(number) if number else text
 
 
-def comment_id(kind: Kind, identifier: object) -> object:
+def comment_id(kind: CommentKind, identifier: object) -> object:
     """The id of a comment: the end of its address, where GitHub's number is known; a text stays as it is.
 
-    >>> comment_id(Kind.REVIEW_COMMENT, 12), comment_id(Kind.ISSUE_COMMENT, 12), comment_id(Kind.REVIEW, "12")
-    ('discussion_r12', 'issuecomment-12', '12')
+    >>> [comment_id(kind, 12) for kind in CommentKind], comment_id(CommentKind.REVIEW, "12")
+    (['discussion_r12', 'pullrequestreview-12', 'issuecomment-12'], '12')
     """
     return f"{_PREFIXES[kind]}{identifier}" if type(identifier) is int else identifier
 
 
 def rest_id(comment_id: str | None) -> int | str | None:
     """The number of a review comment, as REST has it; any other id as it is."""
-    number = (comment_id or "").removeprefix(_PREFIXES[Kind.REVIEW_COMMENT])
+    number = (comment_id or "").removeprefix(_PREFIXES[CommentKind.REVIEW_COMMENT])
     return int(number) if number != comment_id and re.fullmatch("0|[1-9][0-9]{,19}", number) else comment_id
 
 
@@ -166,7 +169,7 @@ def _anchor_of(value: Mapping[str, Any]) -> re.Match[str] | None:
 
 
 def number_of_node(node: str) -> str | None:
-    """The number within a GraphQL node's id, which is the number that REST knows the same thing by.
+    """The number within a GraphQL node's id, which is the number that REST has for the same object.
 
     >>> number_of_node("MDEyOklzc3VlQ29tbWVudDQy"), number_of_node("IC_kwDOAAAAB84AAAAq")
     ('42', '42')
@@ -186,7 +189,7 @@ def number_of_node(node: str) -> str | None:
 
 
 def login_of(user: object) -> str | None:
-    """The login of an account; whoever GitHub calls a bot ends in `[bot]`, as REST writes it."""
+    """The login of an account; that of a bot ends in `[bot]`, as REST writes it."""
     login = user.get("login") if isinstance(user, dict) else None
     if not isinstance(user, dict) or not isinstance(login, str) or not login:
         return None

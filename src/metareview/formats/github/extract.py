@@ -1,7 +1,7 @@
-"""Finding the remarks in whatever a file holds of GitHub's: arrays and pages of REST, GraphQL's responses, what `gh`
-prints, logs of webhooks, and objects that a user put several of these into.
+"""Extract raw comments from any of GitHub's answers: arrays and pages of REST, GraphQL's responses, the output of `gh`,
+logs of webhooks, and objects that a user put several of these into.
 
-Everything is told by its fields, not by where it stands, so that any mixture is read.
+Everything is recognised by its fields, not by its position, so that any mixture is read.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from metareview.formats.github.remark import (
+from metareview.formats.github.raw_comment import (
+    NO_PULL_REQUEST,
     UNKNOWN,
-    Kind,
-    PullRequest,
-    Remark,
+    CommentKind,
+    PullRequestFacts,
+    RawComment,
     identifier_of,
     is_review,
     kind_of,
@@ -35,7 +36,7 @@ _LISTS = frozenset(
 _OBJECTS = frozenset(("data", "repository", "pullRequest", "pull_request", "node", "resource", "search"))
 _WRAPPINGS = _LISTS | _OBJECTS
 _PARTS = frozenset(("pullRequest", "pullRequests", "reviewThreads", "reviews"))
-_SAID = ("comment", "review", "thread")
+_POSTED = ("comment", "review", "thread")
 _OF_THREAD = (
     *("path", "line", "startLine", "originalLine", "originalStartLine", "diffSide", "subjectType", "isOutdated"),
 )
@@ -44,14 +45,14 @@ _FIX = "Give what pulls/N/comments, pulls/N/reviews, issues/N/comments or GraphQ
 _DEEPEST = 16
 
 
-def remarks(file: InputFile) -> Iterator[Remark]:
-    """All remarks in the file, in order."""
+def raw_comments(file: InputFile) -> Iterator[RawComment]:
+    """All raw comments of the file, in order."""
     for document in file.json:
-        yield from _in_value(document, PullRequest(), arrays=2, depth=0)
+        yield from comments_in(document)
 
 
 def looks_like_github(file: InputFile) -> bool | None:
-    """Whether the first thing in the file that is neither empty nor a wrapping is one of GitHub's; None: all empty."""
+    """True if the first value in the file that is neither empty nor a wrapping is one of GitHub's; None: all empty."""
     for document in file.json:
         value: Any = document.value
         for _ in range(2 * _DEEPEST):
@@ -71,7 +72,7 @@ def looks_like_github(file: InputFile) -> bool | None:
 
 
 def _is_github(value: Mapping[str, Any]) -> bool:
-    """Whether the object itself could only be GitHub's."""
+    """True if the object itself could only be GitHub's."""
     if _is_delivery(value) or _is_delivery(value.get("payload")) or "isResolved" in value or "reviewThreads" in value:
         return True
     people = [value[key] for key in ("user", "author") if isinstance(value.get(key), dict)]
@@ -82,29 +83,32 @@ def _is_github(value: Mapping[str, Any]) -> bool:
 
 
 def _is_titled(value: Mapping[str, Any]) -> bool:
-    """A pull request or an issue; its body is a description, not a remark on it."""
+    """A pull request or an issue; its body is a description, not a comment on it."""
     return "title" in value or "number" in value
 
 
 def _is_delivery(value: object) -> bool:
-    """Whether this is what GitHub sends to a webhook when somebody says something."""
+    """True for what GitHub sends to a webhook about a comment or a review."""
     return (
         isinstance(value, dict)
         and isinstance(value.get("action"), str)
         and ("pull_request" in value or "issue" in value)
-        and any(isinstance(value.get(name), dict) for name in _SAID)
+        and any(isinstance(value.get(name), dict) for name in _POSTED)
     )
 
 
-def _in_value(record: Record, about: PullRequest, arrays: int, depth: int) -> Iterator[Remark]:
+def comments_in(
+    record: Record, about: PullRequestFacts = NO_PULL_REQUEST, arrays: int = 2, depth: int = 0
+) -> Iterator[RawComment]:
+    """All raw comments in a value, in order."""
     if isinstance(record.value, list) and arrays:
         for item in record.items():
-            yield from _in_value(item, about, arrays - 1, depth)
+            yield from comments_in(item, about, arrays - 1, depth)
     else:
         yield from _in_object(record.as_object(_SHAPE, _FIX), about, depth)
 
 
-def _in_object(record: Record, about: PullRequest, depth: int) -> Iterator[Remark]:
+def _in_object(record: Record, about: PullRequestFacts, depth: int) -> Iterator[RawComment]:
     value = record.value
     if depth > _DEEPEST:
         record.fail(None, f"nested more than {_DEEPEST} levels deep", _FIX)
@@ -115,13 +119,13 @@ def _in_object(record: Record, about: PullRequest, depth: int) -> Iterator[Remar
     elif "isResolved" in value or "isOutdated" in value or ("path" in value and "comments" in value):
         yield from _in_thread(record, about)
     elif is_review(value):
-        yield _remark(record, about)
+        yield _raw(record, about)
         if value.get("comments"):
             yield from _in_member(record, "comments", about, depth)
     elif _inner(value):
-        yield from _in_members(record, _around(value, about), depth)
-    elif not _is_titled(value) and ("body" in value or kind_of(value) is not Kind.ISSUE_COMMENT):
-        yield _remark(record, about)
+        yield from _in_members(record, pull_request_around(value, about), depth)
+    elif not _is_titled(value) and ("body" in value or kind_of(value) is not CommentKind.ISSUE_COMMENT):
+        yield _raw(record, about)
     elif depth == 0 and not any(key in value for key in (*_WRAPPINGS, "event", "action", "title")):
         record.fail(None, "neither a review comment, a review, an issue comment nor a thread", _FIX)
     elif not _is_titled(value):
@@ -129,7 +133,7 @@ def _in_object(record: Record, about: PullRequest, depth: int) -> Iterator[Remar
 
 
 def _inner(value: Mapping[str, Any]) -> list[str]:
-    """The keys behind which remarks may stand; a query may call a repository or a pull request as it likes."""
+    """The keys behind which comments may stand; a query may call a repository or a pull request as it likes."""
     return [
         key
         for key, each in value.items()
@@ -138,8 +142,8 @@ def _inner(value: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _in_members(record: Record, about: PullRequest, depth: int) -> Iterator[Remark]:
-    """What an object holds: a response, a pull request, a page, or what a user put together."""
+def _in_members(record: Record, about: PullRequestFacts, depth: int) -> Iterator[RawComment]:
+    """The comments of an object: a response, a pull request, a page, or what a user put together."""
     value = record.value
     for key in _inner(value):
         yield from _in_member(record, key, about, depth)
@@ -148,10 +152,10 @@ def _in_members(record: Record, about: PullRequest, depth: int) -> Iterator[Rema
         record.file.warn(kind, lambda: record.line_of("errors"), kind)
 
 
-def _in_member(record: Record, key: str, about: PullRequest, depth: int) -> Iterator[Remark]:
+def _in_member(record: Record, key: str, about: PullRequestFacts, depth: int) -> Iterator[RawComment]:
     for item in _member(record, key).items():
         if isinstance(item.value, list):
-            yield from _in_value(item, about, arrays=1, depth=depth + 1)
+            yield from comments_in(item, about, arrays=1, depth=depth + 1)
         elif item.value is not None:  # GraphQL has null for what it could not give
             yield from _in_object(item.as_object(_SHAPE, _FIX), about, depth + 1)
 
@@ -160,7 +164,7 @@ def _member(record: Record, key: str) -> Record:
     return record._replace(value=record.value[key], path=(*record.path, key))
 
 
-def _in_thread(record: Record, about: PullRequest) -> Iterator[Remark]:
+def _in_thread(record: Record, about: PullRequestFacts) -> Iterator[RawComment]:
     """The comments of a thread: the first begins it, the others answer."""
     thread = record.value
     shared = {key: thread[key] for key in _OF_THREAD if key in thread}
@@ -171,7 +175,7 @@ def _in_thread(record: Record, about: PullRequest) -> Iterator[Remark]:
         if first is not None and value.get("in_reply_to_id") in (None, UNKNOWN):
             value["in_reply_to_id"] = first
         first = first or identifier_of(value) or UNKNOWN
-        yield Remark(Kind.REVIEW_COMMENT, node._replace(value=value), about)
+        yield RawComment(CommentKind.REVIEW_COMMENT, node._replace(value=value), about)
 
 
 def _nodes(record: Record) -> list[Record]:
@@ -190,35 +194,41 @@ def _known(value: Mapping[str, Any]) -> dict[str, Any]:
     return {key: each for key, each in value.items() if each is not None or key not in _OF_THREAD}
 
 
-def _in_delivery(record: Record, about: PullRequest) -> Iterator[Remark]:
-    """What a webhook was told: something was said, changed, deleted, or its thread resolved."""
+def _in_delivery(record: Record, about: PullRequestFacts) -> Iterator[RawComment]:
+    """The comments of a webhook's delivery: one was posted, changed or deleted, or its thread resolved."""
     payload = record.value
     if not _is_delivery(payload):
         return
     issue = payload.get("issue")
     if "pull_request" not in payload and not (isinstance(issue, dict) and issue.get("pull_request")):
-        return  # said on an issue
+        return  # posted on an issue
     outer = {key: payload[key] for key in ("repository", "pull_request") if key in payload}
-    about = _around(outer if "pull_request" in payload else {**outer, "pull_request": issue}, about)
+    about = pull_request_around(outer if "pull_request" in payload else {**outer, "pull_request": issue}, about)
     action = payload["action"]
     if isinstance(payload.get("thread"), dict):
         resolved = {"resolved": True, "unresolved": False}.get(action)
         for item in record.object("thread", "thread").objects("comments", _SHAPE):
-            remark = _remark(item, about, Kind.REVIEW_COMMENT)
-            yield replace(remark, record=remark.record._replace(value={**remark.record.value, "resolved": resolved}))
+            raw = _raw(item, about, CommentKind.REVIEW_COMMENT)
+            yield replace(raw, record=raw.record._replace(value={**raw.record.value, "resolved": resolved}))
         return
     name = "comment" if isinstance(payload.get("comment"), dict) else "review"
-    kind = Kind.REVIEW if name == "review" else Kind.REVIEW_COMMENT if "pull_request" in payload else Kind.ISSUE_COMMENT
-    yield replace(_remark(record.object(name, name), about, kind), deleted=action == "deleted")
+    kind = (
+        CommentKind.REVIEW
+        if name == "review"
+        else CommentKind.REVIEW_COMMENT
+        if "pull_request" in payload
+        else CommentKind.ISSUE_COMMENT
+    )
+    yield replace(_raw(record.object(name, name), about, kind), deleted=action == "deleted")
 
 
-def _remark(record: Record, about: PullRequest, kind: Kind | None = None) -> Remark:
+def _raw(record: Record, about: PullRequestFacts, kind: CommentKind | None = None) -> RawComment:
     value = record.value
-    return Remark(kind or kind_of(value), record._replace(value=with_rest_names(value)), about)
+    return RawComment(kind or kind_of(value), record._replace(value=with_rest_names(value)), about)
 
 
-def _around(value: Mapping[str, Any], about: PullRequest) -> PullRequest:
-    """What an object tells of the pull request that everything in it is about."""
+def pull_request_around(value: Mapping[str, Any], about: PullRequestFacts) -> PullRequestFacts:
+    """The pull request that everything in an object is about, as far as the object has it."""
     repository = value.get("repository")
     for each in (value, repository if isinstance(repository, dict) else {}):
         about = replace(about, repository=_repository(each) or about.repository)
@@ -234,7 +244,7 @@ def _around(value: Mapping[str, Any], about: PullRequest) -> PullRequest:
     return replace(about, address=address, author=author, merged_at=merged, closed_at=closed)
 
 
-def _address(value: Mapping[str, Any], about: PullRequest) -> str | None:
+def _address(value: Mapping[str, Any], about: PullRequestFacts) -> str | None:
     for name in ("html_url", "url", "permalink"):
         found = value.get(name)
         if isinstance(found, str) and parse_address(found):

@@ -1,6 +1,6 @@
-"""A pull request's timeline as events for routing: what was known when.
+"""A pull request's timeline as events for routing: with the time of each.
 
-GitHub gives back the present state and a timeline. What was so at opening is worked out from them: the title before its
+GitHub gives back the present state and a timeline. The state at opening is derived from them: the title before its
 first change, the text before its first edit, the draft state before its first change. Some things it does not keep;
 docs/github.md says which.
 """
@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from metareview.formats.api_node import Node, UnexpectedReply
+from metareview.formats.github.raw_comment import CommentKind, comment_id, identifier_of, login_of
+from metareview.model.event import Event
 from metareview.model.time import parse_time
-from metareview.sources.github.people import identity, login
-from metareview.sources.node import Node, Unexpected
 
-JsonObject = dict[str, Any]
 _SIMPLE = {
     "ReadyForReviewEvent": "ready_for_review",
     "ConvertToDraftEvent": "converted_to_draft",
@@ -23,25 +23,24 @@ _SIMPLE = {
     "MergedEvent": "merged",
     "ClosedEvent": "closed",
 }
+_POSTS = {
+    "review_submitted": CommentKind.REVIEW,
+    "comment": CommentKind.ISSUE_COMMENT,
+    "review_comment": CommentKind.REVIEW_COMMENT,
+}
 _REQUESTS = {"ReviewRequestedEvent": "review_requested", "ReviewRequestRemovedEvent": "review_request_removed"}
 
 
-def time_order(event: Mapping[str, Any]) -> tuple[int, bool, str]:
-    """As histories are read: by time, `opened` first, then by id."""
-    return parse_time(event["at"]), event["kind"] != "opened", event.get("id") or ""
-
-
-def events(node: Node, repository: str) -> list[JsonObject]:
-    """All events of a pull request, in time order."""
+def events(node: Node, repository: str) -> list[Event]:
+    """All events of a pull request."""
     number = node.number("number")
     if number is None:
-        raise Unexpected("a pull request has no number")
-    found = [{"repo": repository, "pr": number, **event} for event in (_opened(node), *_edits(node), *_timeline(node))]
-    found += [{"repo": repository, "pr": number, **event} for event in _review_comments(node)]
-    return sorted(found, key=time_order)
+        raise UnexpectedReply("a pull request has no number")
+    found = (_opened(node), *_edits(node), *_timeline(node), *_review_comments(node))
+    return [event._replace(repo=repository, pr=number) for event in found]
 
 
-def _opened(node: Node) -> JsonObject:
+def _opened(node: Node) -> Event:
     items = node.nodes("timelineItems")
     drafts = [
         kind for item in items if (kind := item.text("__typename")) in ("ReadyForReviewEvent", "ConvertToDraftEvent")
@@ -49,7 +48,7 @@ def _opened(node: Node) -> JsonObject:
     draft = drafts[0] == "ReadyForReviewEvent" if drafts else node.flag("isDraft")
     renamed = [item for item in items if item.text("__typename") == "RenamedTitleEvent"]
     title = renamed[0].text("previousTitle") if renamed else node.text("title")
-    files = None if node.child("files") is None else [file.required("path") for file in node.nodes("files")]
+    files = None if node.child("files") is None else tuple(file.required("path") for file in node.nodes("files"))
     more = {
         "title": title,
         "body": _first_body(node),
@@ -73,7 +72,7 @@ def _first_body(node: Node) -> str | None:
     return versions[0].text("diff") if node.flag("includesCreatedEdit") else None
 
 
-def _edits(node: Node) -> Iterator[JsonObject]:
+def _edits(node: Node) -> Iterator[Event]:
     versions = _versions(node)
     later = versions[1:] if node.flag("includesCreatedEdit") else versions
     for version in later:
@@ -83,7 +82,7 @@ def _edits(node: Node) -> Iterator[JsonObject]:
         )
 
 
-def _timeline(node: Node) -> Iterator[JsonObject]:
+def _timeline(node: Node) -> Iterator[Event]:
     items = node.nodes("timelineItems")
     created = parse_time(node.instant("createdAt"))
     merged = node.text("mergedAt")
@@ -95,7 +94,7 @@ def _timeline(node: Node) -> Iterator[JsonObject]:
     for item in items:
         kind = item.text("__typename") or ""
         if kind == "ClosedEvent" and merged and parse_time(item.instant("createdAt")) >= parse_time(merged):
-            continue  # what a merge does as well
+            continue  # a merge closes as well
         if kind in _SIMPLE:
             yield _of_item(_SIMPLE[kind], item, {})
         elif kind in _REQUESTS:
@@ -105,14 +104,14 @@ def _timeline(node: Node) -> Iterator[JsonObject]:
         elif kind == "PullRequestReview" and item.text("state") != "PENDING":
             state = dismissed.get(item.required("id")) or item.text("state")
             more = {"state": state, "body": item.text("body") or None}
-            yield _event("review_submitted", item.instant("submittedAt"), item.child("author"), identity(item), more)
+            yield _posted("review_submitted", item, "submittedAt", more)
         elif kind == "IssueComment":
-            yield _spoken("comment", item)
+            yield _posted("comment", item, "createdAt")
         elif kind == "PullRequestCommit":
             yield from _pushed(item, created)
 
 
-def _pushed(item: Node, created: int) -> Iterator[JsonObject]:
+def _pushed(item: Node, created: int) -> Iterator[Event]:
     """A commit later than the pull request. GitHub keeps when it was made, not when it was pushed."""
     commit = item.child("commit")
     if commit is None:
@@ -123,35 +122,33 @@ def _pushed(item: Node, created: int) -> Iterator[JsonObject]:
         yield _event("pushed", at, None if author is None else author.child("user"), item.required("id"), {})
 
 
-def _review_comments(node: Node) -> Iterator[JsonObject]:
+def _review_comments(node: Node) -> Iterator[Event]:
     for thread in node.nodes("reviewThreads"):
         for comment in thread.nodes("comments"):
             if comment.text("state") != "PENDING":
                 # Written earlier, but seen by others only since its review was submitted.
-                yield _spoken("review_comment", comment, "publishedAt" if comment.text("publishedAt") else "createdAt")
+                yield _posted("review_comment", comment, "publishedAt" if comment.text("publishedAt") else "createdAt")
 
 
-def _spoken(kind: str, node: Node, at: str = "createdAt") -> JsonObject:
-    body = node.text("body") or None
-    return _event(kind, node.instant(at), node.child("author"), identity(node), {"body": body})
+def _posted(kind: str, node: Node, at: str, more: Mapping[str, Any] | None = None) -> Event:
+    node.required("id")
+    name = str(comment_id(_POSTS[kind], identifier_of(node.value)))
+    return _event(kind, node.instant(at), node.child("author"), name, more or {"body": node.text("body") or None})
 
 
-def _of_item(kind: str, item: Node, more: Mapping[str, object]) -> JsonObject:
+def _of_item(kind: str, item: Node, more: Mapping[str, Any]) -> Event:
     return _event(kind, item.instant("createdAt"), item.child("actor"), item.required("id"), more)
 
 
 def _target(reviewer: Node | None) -> str | None:
     """A login, or for a team `organization/team`."""
-    return None if reviewer is None else login(reviewer) or reviewer.text("combinedSlug")
+    return None if reviewer is None else _login(reviewer) or reviewer.text("combinedSlug")
 
 
-def _event(kind: str, at: str, actor: Node | None, name: str, more: Mapping[str, object]) -> JsonObject:
-    fields = {
-        "at": at,
-        "kind": kind,
-        "actor": login(actor),
-        "actor_type": None if actor is None else actor.text("__typename"),
-        "id": name,
-        **more,
-    }
-    return {name: value for name, value in fields.items() if value is not None}
+def _login(actor: Node | None) -> str | None:
+    return None if actor is None or actor.text("login") is None else login_of(actor.value)
+
+
+def _event(kind: str, at: str, actor: Node | None, name: str, more: Mapping[str, Any]) -> Event:
+    kind_of_actor = None if actor is None else actor.text("__typename")
+    return Event("", 0, parse_time(at), kind, _login(actor), kind_of_actor, name, **more)

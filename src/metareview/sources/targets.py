@@ -1,28 +1,22 @@
-"""Which repository, and which of its pull requests: the ways in which a user may write that."""
+"""The repository and the pull requests that a user names, in any of the usual ways to write them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from metareview.errors import UsageError
+from metareview.model.address import parse_address
 
 GITHUB, GITLAB = "github.com", "gitlab.com"
-_NAME = r"(?!\.{1,2}(?:[/#]|$))[A-Za-z0-9_.-]{1,100}"
+_NAME = re.compile(r"(?!(?:\.{1,2}|-)$)[A-Za-z0-9_.-]{1,100}")
 _HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,252}")
-_SHORT = re.compile(rf"({_NAME})/({_NAME})(?:#(.*))?")
-_GITHUB_PATH = re.compile(rf"/({_NAME})/({_NAME})(?:/pulls?(?:/([0-9]{{1,9}})(?:/.*)?)?)?/?")
-_GITLAB_PART = r"(?!-/)[A-Za-z0-9_.-]{1,100}"
-_GITLAB_PATH = re.compile(
-    rf"/({_GITLAB_PART}(?:/{_GITLAB_PART})*)/({_GITLAB_PART})(?:/-/merge_requests(?:/([0-9]{{1,9}})(?:/.*)?)?)?/?"
-)
-_GITLAB_SHORT = re.compile(
-    rf"(?:([^/!.]*\.[^/!]*)/(?=[^!]+/))?({_GITLAB_PART}(?:/{_GITLAB_PART})*)/({_GITLAB_PART})!(.*)"
-)
+_SHORT = re.compile(r"(?P<path>[^#!]*)(?:(?P<mark>[#!])(?P<numbers>.*))?")
+_LISTING = re.compile(r"/(?:pulls?|-/merge_requests)/?$")
 _NUMBERS = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", re.ASCII)
-_MOST_NUMBERS = 100_000
+_MOST_NUMBERS, _GREATEST = 100_000, 10**9
 _FORMS = "OWNER/REPO, OWNER/REPO#12, OWNER/REPO#12,15,20-30, GROUP/PROJECT!12 or the address of any of them"
 
 
@@ -43,9 +37,9 @@ class Target:
 
 
 def parse_targets(texts: Sequence[str], github_host: str = GITHUB, gitlab_host: str = GITLAB) -> Target:
-    """What the texts name together; UsageError where they are no addresses, or of several repositories.
+    """The pull requests that the texts name together; UsageError for texts that name none, or several repositories.
 
-    A text without a server is meant on `github_host` (`#`) or `gitlab_host` (`!`). An address is GitLab's if it is of
+    A text without a server is one on `github_host` (`#`) or `gitlab_host` (`!`). An address is GitLab's if it is of
     that host, has "gitlab" in its host or `/-/` in its path.
 
     >>> parse_targets(["acme/shop#12,15-17"]).numbers
@@ -62,29 +56,29 @@ def parse_targets(texts: Sequence[str], github_host: str = GITHUB, gitlab_host: 
         raise UsageError(f"these are of several repositories: {names}. Pull each into a file of its own.")
     first = targets[0]
     if any(each.numbers is None for each in targets):
-        return _with_numbers(first, None)
+        return replace(first, numbers=None)
     numbers = sorted({number for each in targets for number in each.numbers or ()})
-    return _with_numbers(first, tuple(numbers))
-
-
-def _with_numbers(target: Target, numbers: tuple[int, ...] | None) -> Target:
-    return Target(target.host, target.owner, target.name, numbers, target.scheme, target.gitlab)
+    return replace(first, numbers=tuple(numbers))
 
 
 def _target(text: str, github_host: str, gitlab_host: str) -> Target:
-    if "://" not in text:
-        if found := _SHORT.fullmatch(text):
-            numbers = None if found[3] is None else _numbers(found[3], text)
-            return Target(github_host, found[1], found[2].removesuffix(".git"), numbers)
-        if found := _GITLAB_SHORT.fullmatch(text):
-            numbers = _numbers(found[4].replace("!", ","), text)
-            host = gitlab_host if found[1] is None else found[1].casefold()
-            if _HOST.fullmatch(host.partition(":")[0]):
-                return Target(host, found[2], found[3], numbers, gitlab=True)
-        # github.com/acme/shop/pull/7, as people copy it without its scheme
-        if text.count("/") >= 2 and "." in text.partition("/")[0]:
-            return _target(f"https://{text}", github_host, gitlab_host)
-        raise UsageError(f"{text!r} names no repository. Give {_FORMS}.")
+    if "://" in text:
+        return _target_of_address(text, gitlab_host)
+    if found := _SHORT.fullmatch(text):
+        names, gitlab = found["path"].split("/"), found["mark"] == "!"
+        host = gitlab_host if gitlab else github_host
+        if gitlab and len(names) > 2 and "." in names[0]:
+            host = names.pop(0).casefold()
+        if _HOST.fullmatch(host.partition(":")[0]) and _is_repository(names, gitlab):
+            numbers = None if found["mark"] is None else _numbers(found["numbers"].replace("!", ","), text)
+            return _of_names(host, names, numbers, gitlab=gitlab)
+    # github.com/acme/shop/pull/7, as people copy it without its scheme
+    if text.count("/") >= 2 and "." in text.partition("/")[0]:
+        return _target_of_address(f"https://{text}", gitlab_host)
+    raise UsageError(f"{text!r} names no repository. Give {_FORMS}.")
+
+
+def _target_of_address(text: str, gitlab_host: str) -> Target:
     try:
         parts = urlsplit(text)
         host, port = (parts.hostname or "").removeprefix("www."), parts.port
@@ -98,11 +92,25 @@ def _target(text: str, github_host: str, gitlab_host: str) -> Target:
         raise UsageError(f"{text!r} is not an http or https address. Give {_FORMS}.")
     where = f"{host}:{port}" if port else host
     gitlab = where == gitlab_host or "gitlab" in host or "/-/" in parts.path
-    found = (_GITLAB_PATH if gitlab else _GITHUB_PATH).fullmatch(parts.path)
-    if not found:
+    one = (
+        parse_address(f"https://{where}{parts.path}") if re.search(r"/(?:pulls?|merge_requests)/", parts.path) else None
+    )
+    names = (one.repository if one else _LISTING.sub("", parts.path)).strip("/").split("/")
+    if not _is_repository(names, gitlab) or (one and one.number >= _GREATEST):
         raise UsageError(f"{text!r} is the address of no repository and no pull request. Give {_FORMS}.")
-    numbers = (int(found[3]),) if found[3] else None
-    return Target(where, found[1], found[2].removesuffix(".git"), numbers, parts.scheme, gitlab)
+    return _of_names(where, names, (one.number,) if one else None, parts.scheme, gitlab=gitlab)
+
+
+def _is_repository(names: Sequence[str], gitlab: bool) -> bool:
+    """Whether these names may be a repository's: an owner and a name, or on GitLab groups and a name."""
+    return all(map(_NAME.fullmatch, names)) and (len(names) == 2 or (gitlab and len(names) > 2))
+
+
+def _of_names(
+    host: str, names: Sequence[str], numbers: tuple[int, ...] | None, scheme: str = "https", *, gitlab: bool
+) -> Target:
+    *owner, name = names
+    return Target(host, "/".join(owner), name.removesuffix(".git"), numbers, scheme, gitlab)
 
 
 def _numbers(text: str, whole: str) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""Pages of GraphQL's answers that somebody did not fetch: what is missing must not look like silence."""
+"""Pages of GraphQL's answers that were not fetched: missing comments must not look like silence."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def missing_pages(file: InputFile) -> int:
             page = value.get("pageInfo")
             if isinstance(page, dict):
                 goes_on[owner, *names] = goes_on.get((owner, *names), True) and page.get("hasNextPage") is True
-            told = (value[name] for name in ("url", "number", "id") if isinstance(value.get(name), str | int))
-            owner = next(told, owner)
+            names_of_owner = (value[name] for name in ("url", "number", "id") if isinstance(value.get(name), str | int))
+            owner = next(names_of_owner, owner)
             stack += [(each, owner, (*names, name)) for name, each in value.items() if isinstance(each, dict | list)]
     return sum(goes_on.values())

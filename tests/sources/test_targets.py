@@ -3,7 +3,7 @@
 import pytest
 
 from metareview.errors import UsageError
-from metareview.sources.address import Target, parse_targets
+from metareview.sources.targets import Target, parse_targets
 
 
 @pytest.mark.parametrize(
