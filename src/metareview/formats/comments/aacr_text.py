@@ -17,7 +17,7 @@ _SPLIT = re.compile(r"</?notesplit\s*/?>", re.IGNORECASE)
 _ANY_TAG = re.compile(r"</?(path|side|from|to|note)>")
 _FIELD = re.compile(rf"<(path|side|from|to)>((?:(?!{_ANY_TAG.pattern}).)*)</\1>", re.DOTALL)
 _OTHER_NOTE = re.compile(rf"<({'|'.join(NAMES_OF_NOTES)})>")
-# No string of a JSON document runs over a line's end, so no line of one begins so.
+# Strings of JSON do not run over a line's end, so no line of JSON begins so.
 _TAG_LINE = re.compile(r"\n[ \t]*<(?:path|side|from|to|note)>")
 
 
@@ -37,7 +37,7 @@ def read(file: InputFile) -> Iterator[Review]:
 
 
 def parse(file: InputFile) -> Iterator[Comment]:
-    """The comments of a file, whatever its name."""
+    """The comments of a file of any name."""
     begin = 0
     for split in chain(_SPLIT.finditer(file.text), [None]):
         comment = _comment(file, begin, file.text[begin : split.start() if split else None])
@@ -47,8 +47,8 @@ def parse(file: InputFile) -> Iterator[Comment]:
 
 
 def _comment(file: InputFile, begin: int, block: str) -> Comment | None:
-    """The comment of the block that begins there; None where it has neither a note nor another field."""
-    # What is inside the note is the note, tags and all. Blanks for what was read keep the offsets of the rest.
+    """The comment of the block at this offset; None where it has neither a note nor another field."""
+    # Tags inside the note belong to it. Blanks in place of what was read keep the offsets of the rest.
     before, opening, rest = block.partition("<note>")
     note, closing, after = rest.partition("</note>")
     around = before + " " * len(opening + note + closing) + after if closing else block
@@ -100,15 +100,13 @@ def _line(file: InputFile, begin: int, field: re.Match[str] | None) -> LineEnds 
 
 
 def write(reviews: Iterable[Review]) -> dict[str, str]:
-    """A file per review. What has no tag (id, category, context, severity) is not written."""
+    """A file per review. Fields without a tag (id, category, context, severity) are not written."""
     files: dict[str, str] = {}
     for review in reviews:
         name = _file_name(review)
         if name in files:
-            raise UsageError(
-                f"aacr-text has one file per repository's name and number: {name} would be written twice, for two "
-                "owners or two reviewers. Use jsonl."
-            )
+            problem = f"aacr-text has one file per repository's name and number: {name} would be written twice"
+            raise UsageError(f"{problem}, for two owners or two reviewers. Use jsonl.")
         files[name] = "".join(map(_block, review.comments))
     return files
 
@@ -129,9 +127,8 @@ def _block(comment: Comment) -> str:
         text = "" if value is None else str(value)
         forbidden = f"</{tag}>" in text or _SPLIT.search(text) or (tag != "note" and _ANY_TAG.search(text))
         if forbidden or (tag != "note" and text != text.strip()):
-            raise UsageError(
-                f"aacr-text cannot hold this {tag}, it would not be read back as it is: {text[:80]!r}. Use jsonl."
-            )
+            problem = f"aacr-text cannot hold this {tag}, it would not be read back as it is"
+            raise UsageError(f"{problem}: {text[:80]!r}. Use jsonl.")
         if value is not None or tag == "note":
             lines.append(f"<{tag}>{text}</{tag}>\n")
     return "".join(lines) + "<notesplit />\n"
