@@ -103,8 +103,8 @@ def test_a_hundred_thousand_unclosed_tags_are_refused_as_one():
 def test_what_is_no_line_number_is_refused_with_its_line(tag, value):
     error = refusal(f"<path>a</path>\n<side>right</side>\n<{tag}>{value}</{tag}>\n<note>x</note>")
     assert error.line == 3
-    assert f"<{tag}> must be a line number from 1 to 2147483647, found '{value[:40]}'" in str(error)
-    assert "Lines count from 1; leave the tag empty where there is none." in str(error)
+    found = repr(value) if len(value) < 38 else "a string"
+    assert f"<{tag}> must be a line number from 1 to 2147483647, found {found}. Lines count from 1" in str(error)
 
 
 def test_the_last_line_there_is_can_be_named():

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
-from metareview.errors import InputError, UsageError
+from metareview.errors import UsageError
 from metareview.formats.input_file import InputFile
 from metareview.formats.protocol import CommentFormat
-from metareview.formats.record import NAMES_OF_NOTES, REVERSED, LineEnds, joined_lines, line_range
+from metareview.formats.record import NAMES_OF_NOTES, JsonPath, Record
 from metareview.model.address import pull_request_of_stem, repository_and_number
-from metareview.model.comment import MAX_LINE, Comment, Review
+from metareview.model.comment import Comment, Review
 
 _SPLIT = re.compile(r"</?notesplit\s*/?>", re.IGNORECASE)
 _ANY_TAG = re.compile(r"</?(path|side|from|to|note)>")
@@ -69,34 +69,15 @@ def _comment(file: InputFile, begin: int, block: str) -> Comment | None:
         file.warn(problem, lambda: file.line_at(begin + len(outside) - len(outside.lstrip())), problem)
     if not closing and not fields:
         return None
-    start, end = _lines(file, begin, fields)
-    if start is not None and end is not None and start > end:
-        detail = f"<from> {start} is after <to> {end}; swapped"
-        first = fields.get("from") or fields["to"]
-        file.warn(REVERSED, lambda: file.line_at(begin + first.start()), detail)
-        start, end = end, start
-    path, side = (fields[name][2].strip() or None if name in fields else None for name in ("path", "side"))
-    return Comment(note if closing else "", path, side, start, end)
+    values = {f"<{name}>": field[2].strip() for name, field in fields.items()}
+    start, end = Record(file, values, lambda path: _line_of(file, begin, fields, path)).lines("<from>", "<to>")
+    return Comment(note if closing else "", values.get("<path>") or None, values.get("<side>") or None, start, end)
 
 
-def _lines(file: InputFile, begin: int, fields: Mapping[str, re.Match[str]]) -> tuple[int | None, int | None]:
-    """The lines of <from> and <to>; 10-15 in either is the whole range."""
-    return joined_lines(_line(file, begin, fields.get("from")), _line(file, begin, fields.get("to")))
-
-
-def _line(file: InputFile, begin: int, field: re.Match[str] | None) -> LineEnds | None:
-    value = field[2].strip() if field else ""
-    if field is None or not value:
-        return None
-    if re.fullmatch(r"[0-9]{1,10}", value) and 1 <= int(value) <= MAX_LINE:
-        return int(value), int(value)
-    if ends := line_range(value):
-        return ends
-    problem = f"<{field[1]}> must be a line number from 1 to {MAX_LINE}, found {value[:40]!r}"
-    fix = "Lines count from 1; leave the tag empty where there is none."
-    start = begin + field.start()
-    file.leave_out(InputError(problem, file=file.name, line=lambda: file.line_at(start), fix=fix))
-    return None
+def _line_of(file: InputFile, begin: int, fields: Mapping[str, re.Match[str]], path: JsonPath) -> int:
+    """The line of a tag; of a missing <from>, that of <to>."""
+    field = fields.get(str(path[0]).strip("<>")) or fields["to"]
+    return file.line_at(begin + field.start())
 
 
 def write(reviews: Iterable[Review]) -> dict[str, str]:
