@@ -117,7 +117,7 @@ def _reviews(run: Record) -> Iterator[Review]:
 
 
 def _failure(run: Record) -> tuple[bool, str | None]:
-    """Whether a run failed, and the first error that it reports."""
+    """Failure of a run, and the first error that it reports."""
     failed, errors = False, list[str | None]()
     for invocation in run.optional_objects("invocations"):
         failed |= invocation.value.get("executionSuccessful") is False

@@ -32,7 +32,7 @@ _FIX = "Give the lines of GH Archive as they are."
 
 
 class _Line(NamedTuple):
-    """What every line has."""
+    """The fields of every line."""
 
     repo: str
     at: int
