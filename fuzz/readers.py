@@ -1,13 +1,13 @@
-"""Fuzzes every reader of input, and every writer of comments, by hand:
+"""Fuzz every reader of input, and every writer of comments, by hand:
 
     PYTHONPATH=src python fuzz/readers.py --minutes 60 --seed 1
     pip install atheris && PYTHONPATH=src python fuzz/readers.py -max_total_time=3600 CORPUS_FOLDER
 
-The first needs nothing else: inputs are changed at random, and a seed always gives the same ones. The second lets
-atheris look for inputs that reach new code. The first byte of an input chooses the reader, the second whether it is
-strict; the rest is the file. What is valid JSON is mostly changed as JSON, line by line where it has several, so that
-files stay valid and get strange; Parquet, SQLite and gzip are also made anew from changed rows. Anything but InputError
-and UsageError is a finding, and so is an input that takes longer than 20 seconds. `--list` names the readers.
+The first needs no package: inputs are mutated at random, reproducibly by seed. The second lets atheris look for inputs
+that reach new code. The first byte of an input chooses the reader, the second whether it is strict; the rest is the
+file. Valid JSON is mostly mutated as JSON, so that it stays valid; Parquet, SQLite and gzip are also rebuilt from
+mutated rows. Any exception but InputError and UsageError is a finding, and so is an input that takes longer than 20
+seconds. `--list` names the readers.
 """
 
 import argparse
@@ -120,7 +120,7 @@ STRANGE = [None, True, 0, -1, 1.5, 2**31, 10**30, 1e400, "", "x", "10-15", "N/A"
            [{}] * 3]  # fmt: skip
 
 
-# Readers: each gets the bytes of a file and whether to be strict
+# Readers: each takes the bytes of a file and whether to be strict
 
 
 def read_comments(name):
@@ -139,7 +139,7 @@ def read_comments(name):
 
 
 def of_file(read, name="file.jsonl"):
-    """A reader of a path."""
+    """A reader of bytes from a reader of paths."""
 
     def read_file(data, strict):
         path = FOLDER / name
@@ -160,7 +160,7 @@ def read_events(name):
 
 
 def read_any_history(path):
-    """Also as a command reads it that looks at some of it only."""
+    """Read all of it, and once more with a filter of texts."""
     read_history(path)
     read_history(path, texts=TextsWanted(frozenset({"o/r"}), 0))
 
@@ -172,7 +172,7 @@ def read_owners(path):
 
 
 def read_pairs_of_run(given, beside, record):
-    """One of the two files of a run, with the other as it is."""
+    """A reader of one of the two files of a run, with a valid one beside it."""
 
     def read(data, strict):
         folder = FOLDER / "run"
@@ -191,7 +191,7 @@ def read_pairs_in_parts(data, strict):
     read_verdicts(folder)
 
 
-# Files to begin with, and how rows become a file again
+# Files from rows
 
 
 def lines(*rows):
@@ -203,11 +203,10 @@ def as_gzip(rows):
 
 
 def as_parquet(rows):
-    """Columns as Arrow takes them; what it refuses, as text."""
+    """Columns in Arrow's types; as JSON where Arrow refuses the cells, and sometimes one of them twice."""
     rows = [row for row in rows if isinstance(row, dict)] or [EVENT]
-    names = [name for row in rows for name in row]
     columns = []
-    for name in dict.fromkeys(names):
+    for name in dict.fromkeys(name for row in rows for name in row):
         cells = [row.get(name) for row in rows]
         try:
             columns.append((name, pa.array(cells)))
@@ -215,10 +214,10 @@ def as_parquet(rows):
             texts = [json.dumps(cell).encode() + (b"\xff" if cell == [] else b"") for cell in cells]
             columns.append((name, pa.array(texts, pa.binary()).view(pa.string())))
     if len(rows) % 4 == 0:
-        columns.append(columns[len(names) % len(columns)])
+        columns.append(columns[len(rows[0]) % len(columns)])
     sink = pa.BufferOutputStream()
-    table = pa.Table.from_arrays([column for _, column in columns], names=[name for name, _ in columns])
-    pq.write_table(table, sink, row_group_size=2)
+    names, arrays = zip(*columns, strict=True)
+    pq.write_table(pa.Table.from_arrays(arrays, names=names), sink, row_group_size=2)
     return sink.getvalue().to_pybytes()
 
 
@@ -231,17 +230,16 @@ def as_database(tables):
         made.executescript(TABLES)
         for name in ROWS:
             made.execute(f"delete from {name}")
-        for name, rows in tables.items():
-            for row in rows if name in ROWS and isinstance(rows, list) else ():
-                if isinstance(row, list) and row:
-                    cells = [each if isinstance(each, str | int | float | None) else json.dumps(each) for each in row]
-                    with suppress(sqlite3.Error, OverflowError, UnicodeError):
-                        made.execute(f"insert into {name} values ({', '.join('?' * len(cells))})", cells)
-                    with suppress(sqlite3.Error):  # texts that are none
-                        if "\ud800" in cells:
-                            marks = ["cast(x'ff' as text)" if each == "\ud800" else "?" for each in cells]
-                            whole = [each for each in cells if each != "\ud800"]
-                            made.execute(f"insert into {name} values ({', '.join(marks)})", whole)
+            rows = tables.get(name)
+            for row in [row for row in rows if isinstance(row, list)] if isinstance(rows, list) else ():
+                cells = [each if isinstance(each, str | int | float | None) else json.dumps(each) for each in row]
+                marks = [
+                    "cast(x'ff' as text)" if each == "\ud800" else "?" for each in cells
+                ]  # a text that is not UTF-8
+                with suppress(sqlite3.Error, OverflowError, UnicodeError):
+                    made.execute(
+                        f"insert into {name} values ({', '.join(marks)})", [each for each in cells if each != "\ud800"]
+                    )
         made.commit()
         return made.serialize()
 
@@ -257,7 +255,7 @@ ROWS = rows_of_tables()
 
 
 class Reader:
-    """`read` gets a file; `seeds` are files to begin with. With `make` they are made of the rows of `base`."""
+    """`read` takes the bytes of a file; `seeds` are the first files, or built by `make` from the rows `base`."""
 
     def __init__(self, read, *seeds, make=None, base=None):
         self.read, self.make, self.base = read, make, base
@@ -296,7 +294,7 @@ NAMES = list(READERS)
 
 
 def changed(value, rng):
-    """The value with one thing in it replaced, dropped, doubled or wrapped."""
+    """The value with one part replaced, dropped, doubled or wrapped."""
     if rng.random() < 0.15 or not isinstance(value, dict | list) or not value:
         return rng.choice([rng.choice(STRANGE), [value], {"text": value}, value])
     if isinstance(value, list):
@@ -314,7 +312,7 @@ def changed(value, rng):
 
 
 def changed_json(data, rng):
-    """The same of a file of JSON, as a whole or in some of its lines; ValueError where it is none."""
+    """A JSON file, mutated as a whole or in one of its lines; ValueError if it is not JSON."""
     try:
         value = json.loads(data)
         for _ in range(rng.randint(1, 4)):
@@ -328,7 +326,7 @@ def changed_json(data, rng):
 
 
 def changed_bytes(data, rng):
-    """A few bytes flipped, dropped, doubled or put in."""
+    """The data with a few bytes dropped, doubled or inserted."""
     for _ in range(rng.randint(1, 4)):
         at, end = sorted(rng.randrange(len(data) + 1) for _ in range(2))
         end = min(end, at + rng.choice([1, 2, 8, 200]))
@@ -343,7 +341,7 @@ def changed_file(reader, data, rng):
         base = reader.base
         for _ in range(rng.randint(1, 5)):
             base = changed(base, rng)
-        with suppress(Exception):  # Whatever cannot be made of it is nothing that a reader could be given.
+        with suppress(Exception):  # No file can be made of these rows.
             data = reader.make(base if isinstance(base, type(reader.base)) else reader.base)
         return data if rng.random() < 0.9 else changed_bytes(data, rng)
     if reader.make is None and rng.random() < 0.8:
@@ -383,20 +381,22 @@ def by_atheris():
 
 
 class TooLong(BaseException):
-    """Not to be caught by whatever is being fuzzed."""
+    """Raised by the alarm; no reader catches it."""
+
+
+def raise_too_long(number, frame):
+    raise TooLong
 
 
 def by_chance(minutes, seed, chosen):
-    """Each reader in turn, from its seeds and from what it has taken so far; how many findings there were."""
+    """Try each reader in turn on mutated seeds and accepted inputs; return the number of findings."""
     rng = random.Random(seed)
     known = {name: list(READERS[name].seeds) for name in chosen}
     counts, findings = Counter(), {}
 
-    def ring(number, frame):
-        raise TooLong
-
+    alarm = getattr(signal, "alarm", lambda seconds: None)  # Windows has none.
     if hasattr(signal, "SIGALRM"):
-        signal.signal(signal.SIGALRM, ring)
+        signal.signal(signal.SIGALRM, raise_too_long)
     until = time.monotonic() + 60 * minutes
     while time.monotonic() < until:
         for name in chosen:
@@ -404,8 +404,7 @@ def by_chance(minutes, seed, chosen):
             data = changed_file(reader, rng.choice(known[name]), rng)[:LARGEST]
             strict = rng.random() < 0.5
             counts[name] += 1
-            if hasattr(signal, "SIGALRM"):
-                signal.alarm(SECONDS)
+            alarm(SECONDS)
             try:
                 reader.read(data, strict)
             except REFUSALS:
@@ -420,8 +419,7 @@ def by_chance(minutes, seed, chosen):
                     traceback.print_exception(error, limit=-6, file=sys.stdout)
                 continue
             finally:
-                if hasattr(signal, "SIGALRM"):
-                    signal.alarm(0)
+                alarm(0)
             if len(known[name]) < 400:
                 known[name].append(data)
             elif rng.random() < 0.1:
@@ -444,7 +442,7 @@ def main():
     if given.list:
         print("\n".join(NAMES))
         return 0
-    os.chdir(FOLDER)  # where no setting of ours is found
+    os.chdir(FOLDER)  # A folder without settings of the user.
     return 1 if by_chance(given.minutes, given.seed, given.reader or NAMES) else 0
 
 

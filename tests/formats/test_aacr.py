@@ -65,18 +65,22 @@ def test_who_wrote_a_reference_is_kept():
     assert (by_people.made_by, by_people.ai_or_people) == ("people", "people")
 
 
-def test_a_record_without_comments_is_silence():
-    for fields in ({}, {"comments": None}, {"comments": []}):
-        assert read(json.dumps([{"githubPrUrl": URL} | fields]))[0] == [Review(URL, source="a.json")]
+@pytest.mark.parametrize("fields", [{}, {"comments": None}, {"comments": []}])
+def test_a_record_without_comments_is_silence(fields):
+    assert read(json.dumps([{"githubPrUrl": URL} | fields]))[0] == [Review(URL, source="a.json")]
 
 
-@pytest.mark.parametrize("value", [7, 7.0, "7", " 7 "])
-def test_line_numbers_are_read_as_what_they_mean(value):
-    assert one_comment(note="x", from_line=value).from_line == 7
-
-
-def test_absent_null_and_empty_lines_are_none():
-    assert one_comment(note="x", from_line=None, to_line="") == Comment("x")
+@pytest.mark.parametrize(
+    ("fields", "comment"),
+    [
+        *(({"from_line": value}, Comment("x", from_line=7)) for value in (7, 7.0, "7", " 7 ")),
+        ({"from_line": None, "to_line": ""}, Comment("x")),
+        ({"id": 12}, Comment("x", id="12")),
+        ({"note": "a\0b" + "x" * 100_000}, Comment("a\0b" + "x" * 100_000)),
+    ],
+)
+def test_a_field_is_read_as_its_meaning(fields, comment):
+    assert one_comment(**{"note": "x", **fields}) == comment
 
 
 @pytest.mark.parametrize(
@@ -142,15 +146,6 @@ def test_half_a_surrogate_pair_is_replaced_with_a_warning():
     [review], warnings = read(text)
     assert review.comments[0].note == "Comment ? content 😀"
     assert warnings == ["a.json:8: note holds half a surrogate pair; replaced by ?"]
-
-
-def test_nul_and_very_long_notes_are_kept():
-    note = "a\0b" + "x" * 100_000
-    assert one_comment(note=note) == Comment(note)
-
-
-def test_a_number_as_id_is_its_text():
-    assert one_comment(note="x", id=12).id == "12"
 
 
 COMMENTS = comments(path=ANY_TEXT, side=ANY_TEXT, id=ANY_TEXT, category=ANY_TEXT, context=ANY_TEXT, severity=ANY_TEXT)

@@ -28,6 +28,7 @@ TWO = [
     Comment("Potential null pointer issue here", "src/main.py", "right", 10, 15),
     Comment("Consider adding exception handling", "src/utils.py", "right", 20, 25),
 ]
+TAGS = "Write <path>x</path>, not <to>.\r\n  Nor <note> or </from>. "
 
 
 def parsed(text, name="comments_repo_5.txt"):
@@ -56,20 +57,22 @@ def test_a_split_may_be_written_in_many_ways(split):
     assert parsed(EXAMPLE.replace("<notesplit />", split)) == (TWO, [])
 
 
-def test_the_last_split_may_be_missing_and_tags_may_share_a_line():
-    text = "<path>a</path><from>1</from><to>1</to><note>x</note><notesplit /><path>b</path><note>y</note>"
-    assert parsed(text)[0] == [Comment("x", "a", from_line=1, to_line=1), Comment("y", "b")]
-
-
-def test_what_stands_in_a_note_is_the_note():
-    note = "Write <path>x</path>, not <to>.\r\n  Nor <note> or </from>. "
-    text = f"<path>a</path><note>{note}</note><to>7</to>"
-    assert parsed(text)[0] == [Comment(note, "a", to_line=7)]
-
-
-def test_missing_and_empty_fields_are_none():
-    assert parsed("<path></path><side> </side><from></from><note>x</note>")[0] == [Comment("x")]
-    assert parsed("<path> a.py\n</path><from> 3 </from>")[0] == [Comment("", "a.py", from_line=3)]
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (  # The last split may be missing, and tags may share a line.
+            "<path>a</path><from>1</from><to>1</to><note>x</note><notesplit /><path>b</path><note>y</note>",
+            [Comment("x", "a", from_line=1, to_line=1), Comment("y", "b")],
+        ),
+        (f"<path>a</path><note>{TAGS}</note><to>7</to>", [Comment(TAGS, "a", to_line=7)]),
+        ("<path></path><side> </side><from></from><note>x</note>", [Comment("x")]),
+        ("<path> a.py\n</path><from> 3 </from>", [Comment("", "a.py", from_line=3)]),
+        ("<from>2147483647</from><note>x</note>", [Comment("x", from_line=2**31 - 1)]),
+        (f"<note>a\0b{'x' * 100_000}</note>", [Comment("a\0b" + "x" * 100_000)]),
+    ],
+)
+def test_what_is_between_the_tags_is_read_as_it_is(text, expected):
+    assert parsed(text)[0] == expected
 
 
 @pytest.mark.parametrize(
@@ -103,24 +106,19 @@ def test_a_hundred_thousand_unclosed_tags_are_refused_as_one():
 def test_what_is_no_line_number_is_refused_with_its_line(tag, value):
     error = refusal(f"<path>a</path>\n<side>right</side>\n<{tag}>{value}</{tag}>\n<note>x</note>")
     assert error.line == 3
-    assert f"<{tag}> must be a line number from 1 to 2147483647, found '{value[:40]}'" in str(error)
-    assert "Lines count from 1; leave the tag empty where there is none." in str(error)
+    found = repr(value) if len(value) < 38 else "a string"
+    assert f"<{tag}> must be a line number from 1 to 2147483647, found {found}. Lines count from 1" in str(error)
 
 
-def test_the_last_line_there_is_can_be_named():
-    assert parsed("<from>2147483647</from><note>x</note>")[0] == [Comment("x", from_line=2**31 - 1)]
-
-
-def test_a_reversed_range_is_swapped_with_a_warning_that_names_the_line():
-    found, warnings = parsed("\n\n<path>a</path>\n<from>9</from>\n<to>4</to>\n<note>x</note>")
-    assert found == [Comment("x", "a", from_line=4, to_line=9)]
-    assert warnings == ["comments_repo_5.txt:4: <from> 9 is after <to> 4; swapped"]
-
-
-def test_a_reversed_range_in_one_tag_is_swapped_too():
-    found, warnings = parsed("<path>a</path>\n<to>9-6</to><note>x</note>")
-    assert found == [Comment("x", "a", from_line=6, to_line=9)]
-    assert warnings == ["comments_repo_5.txt:2: <from> 9 is after <to> 6; swapped"]
+@pytest.mark.parametrize(
+    ("block", "line", "lines"),
+    [("\n\n<path>a</path>\n<from>9</from>\n<to>4</to>", 4, (9, 4)), ("<path>a</path>\n<to>9-6</to>", 2, (9, 6))],
+)
+def test_a_reversed_range_is_swapped_with_a_warning_that_names_the_line(block, line, lines):
+    found, warnings = parsed(f"{block}\n<note>x</note>")
+    first, last = lines
+    assert found == [Comment("x", "a", from_line=last, to_line=first)]
+    assert warnings == [f"comments_repo_5.txt:{line}: <from> {first} is after <to> {last}; swapped"]
 
 
 def test_past_ten_warnings_of_a_kind_only_their_number_is_said():
@@ -179,11 +177,6 @@ def test_it_is_recognised_by_tags_or_by_name(text, name, expected):
 
 def test_a_bracket_at_the_beginning_does_not_make_it_json():
     assert aacr_text.sniff(InputFile.of_text("[review of #5]\n" + EXAMPLE, "comments_repo_5.txt"))
-
-
-def test_nul_and_very_long_notes_are_kept():
-    note = "a\0b" + "x" * 100_000
-    assert parsed(f"<note>{note}</note>")[0] == [Comment(note)]
 
 
 TAG_TEXT = SOME_TEXT.map(str.strip).filter(

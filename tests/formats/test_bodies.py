@@ -163,10 +163,6 @@ def test_what_else_is_said_stays():
     assert split(beside).rest == "Somewhere: **Rename.**\nAlso applies to: 20-22"
 
 
-def test_line_ends_do_not_matter():
-    assert split(RABBIT.replace("\n", "\r\n")) == split(RABBIT)
-
-
 def test_comments_that_failed_to_post_have_bare_line_numbers():
     body = (
         "<details><summary>🛑 Comments failed to post (1)</summary><blockquote>\n"
@@ -198,7 +194,8 @@ def test_a_block_that_names_no_lines_is_not_split_and_not_lost(broken):
     assert "**Rename.**" in parts.rest
 
 
-def test_a_body_that_breaks_off_keeps_its_findings():
+def test_a_body_that_breaks_off_or_has_other_line_ends_keeps_its_findings():
+    assert split(RABBIT.replace("\n", "\r\n")) == split(RABBIT)
     cut = RABBIT[: RABBIT.index("Also applies to")]
     assert places(cut)[-1] == ("src/b.py", (9, 11), "**Rename.**")
 
@@ -433,11 +430,12 @@ def test_sections_lie_within_each_other(body):
         assert section.parent is None or section.parent.outside[0] < start <= end <= section.parent.outside[1]
 
 
-def test_code_blocks_end_with_a_fence_of_their_own_kind():
-    assert code_blocks("a\n```\n~~~\n```\nb") == [(2, 13)]
-    assert code_blocks("````\n```\n````") == [(0, 13)]
-    assert code_blocks("```x``` y\n") == []
-    assert code_blocks("> ```\n> x") == [(0, 9)]
+@pytest.mark.parametrize(
+    ("body", "blocks"),
+    [("a\n```\n~~~\n```\nb", [(2, 13)]), ("````\n```\n````", [(0, 13)]), ("```x``` y\n", []), ("> ```\n> x", [(0, 9)])],
+)
+def test_code_blocks_end_with_a_fence_of_their_own_kind(body, blocks):
+    assert code_blocks(body) == blocks
 
 
 def test_pieces_of_markup():

@@ -8,8 +8,6 @@ import pytest
 from metareview.errors import InputError
 from metareview.formats.history import read_history
 from metareview.formats.line_parts import read_part
-from metareview.formats.protocol import TextsWanted
-from metareview.model.time import parse_time
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -23,8 +21,6 @@ EVENTS = {
     "actor": [f"user{row % 3}" for row in range(len(KINDS))],
 }
 COLUMNS = {name: pa.array(cells) for name, cells in EVENTS.items()}
-UNTIL = TextsWanted(frozenset(), parse_time("2024-01-03"))
-CHOSEN = TextsWanted(frozenset({"o/r"}))
 
 
 def written(tmp_path, columns, **options):
@@ -35,25 +31,17 @@ def written(tmp_path, columns, **options):
 
 
 def broken(cells, row):
-    """The texts, but for one that ends in what is no UTF-8; nobody checks that before it is read."""
+    """The texts, one of which ends in a byte that is not UTF-8; Arrow writes it unchecked."""
     raw = [cell.encode() + (b"\xff" if at == row else b"") for at, cell in enumerate(cells)]
     return pa.array(raw, pa.binary()).view(pa.string())
 
 
-@pytest.mark.parametrize("name", ["repo", "at", "kind", "actor"])
-@pytest.mark.parametrize("texts", [None, UNTIL])
-def test_a_text_that_is_no_utf_8_names_its_row(tmp_path, name, texts):
-    path = written(tmp_path, (COLUMNS | {name: broken(EVENTS[name], 7)}).items(), row_group_size=3)
-    with pytest.raises(InputError, match=rf"events.parquet:8: {name} is not UTF-8 \(byte 0xff\)"):
-        read_history(path, texts=texts)
-
-
-@pytest.mark.parametrize(("name", "texts"), [("repo", CHOSEN), ("body", UNTIL)])
-def test_also_where_it_is_looked_at_before_its_row_is_read(tmp_path, name, texts):
-    column = broken(["o/r"] * len(KINDS), 0)
+@pytest.mark.parametrize("name", ["repo", "at", "kind", "actor", "body"])
+def test_a_text_that_is_not_utf_8_names_its_row(tmp_path, name):
+    column = broken(EVENTS.get(name, EVENTS["repo"]), 7)
     path = written(tmp_path, (COLUMNS | {name: column}).items(), row_group_size=3)
-    with pytest.raises(InputError, match=r"not UTF-8 \(byte 0xff\)"):
-        read_history(path, texts=texts)
+    with pytest.raises(InputError, match=rf"events.parquet:8: {name} is not UTF-8 \(byte 0xff\)"):
+        read_history(path)
 
 
 def test_in_a_list_too(tmp_path):
@@ -64,15 +52,14 @@ def test_in_a_list_too(tmp_path):
 
 
 @pytest.mark.parametrize("name", [*EVENTS, "body"])
-@pytest.mark.parametrize("texts", [None, UNTIL, CHOSEN])
-def test_a_column_that_is_there_twice_is_refused_by_its_name(tmp_path, name, texts):
+def test_a_column_that_is_there_twice_is_refused_by_its_name(tmp_path, name):
     text = pa.array(["x"] * len(KINDS))
     twice = [*COLUMNS.items(), (name, text)] + ([(name, text)] if name == "body" else [])
     with pytest.raises(InputError, match=rf"column {name} is there 2 times\. Keep one of them"):
-        read_history(written(tmp_path, twice), texts=texts)
+        read_history(written(tmp_path, twice))
 
 
-def test_one_that_nobody_reads_may_be_there_twice(tmp_path):
+def test_a_column_that_is_not_read_may_be_there_twice(tmp_path):
     other = pa.array([1] * len(KINDS))
     path = written(tmp_path, [*COLUMNS.items(), ("mine", other), ("mine", other)])
     assert len(read_history(path).events) == len(KINDS)
@@ -80,11 +67,10 @@ def test_one_that_nobody_reads_may_be_there_twice(tmp_path):
 
 @pytest.mark.parametrize("unit", ["ms", "us"])
 @pytest.mark.parametrize("value", [2**62, -(2**62)])
-@pytest.mark.parametrize("texts", [None, UNTIL])
-def test_a_time_beyond_every_calendar_is_refused(tmp_path, unit, value, texts):
+def test_a_time_beyond_every_calendar_is_refused(tmp_path, unit, value):
     times = pa.array([0] * (len(KINDS) - 1) + [value], pa.int64()).cast(pa.timestamp(unit, tz="UTC"))
     with pytest.raises(InputError, match=r"events\.parquet"):
-        read_history(written(tmp_path, (COLUMNS | {"at": times}).items(), row_group_size=3), texts=texts)
+        read_history(written(tmp_path, (COLUMNS | {"at": times}).items(), row_group_size=3))
 
 
 def test_a_part_of_a_run_with_its_column_twice(tmp_path):

@@ -65,34 +65,40 @@ def test_no_runs_are_the_silence_of_whoever_the_file_is_named_after():
     assert read({"version": "2.1.0", "runs": []}) == ([Review(URL, source="r.sarif")], [])
 
 
-@pytest.mark.parametrize("results", [{}, {"results": None}, {"results": []}])
-def test_a_run_that_failed_is_no_silence(results):
-    notes = [("Slow.", "warning"), ("Out of memory.", "error")]
-    notifications = [{"message": {"text": text}, "level": level} for text, level in notes]
-    failed = {"executionSuccessful": False, "toolExecutionNotifications": notifications}
-    document = {"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "T"}}, "invocations": [failed], **results}]}
-    assert read(document) == ([], ["r.sarif: a run of T has no results (Out of memory.); it is no silence"])
+FAILED = {"executionSuccessful": False}
+NOTES = [{"message": {"text": text}, "level": level} for text, level in (("Slow.", "warning"), ("No memory.", "error"))]
+SURVIVED = {"executionSuccessful": True, "toolExecutionNotifications": NOTES}
 
 
-def test_a_run_without_results_is_no_silence_and_one_that_failed_late_says_so():
-    assert read({"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "T"}}}]}) == (
-        [],
-        ["r.sarif: a run of T has no results; it is no silence"],
+@pytest.mark.parametrize(
+    ("run", "comments", "warning"),
+    [
+        *(
+            (
+                {"invocations": [{**SURVIVED, **FAILED}], **results},
+                None,
+                "has no results (No memory.); it is no silence",
+            )
+            for results in ({}, {"results": None}, {"results": []})
+        ),
+        ({}, None, "has no results; it is no silence"),
+        (
+            {"invocations": [FAILED], "results": [{"message": {"text": "m"}}]},
+            ["m"],
+            "failed (executionSuccessful is false): its results may not be all",
+        ),
+        ({"invocations": [SURVIVED], "results": [{"message": {"text": "m"}}]}, ["m"], "reports an error: No memory."),
+    ],
+)
+def test_a_run_that_failed_is_no_silence_and_its_errors_are_shown(run, comments, warning):
+    reviews, warnings = read({"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "T"}}, **run}]})
+    assert [[comment.note for comment in review.comments] for review in reviews] == (
+        [] if comments is None else [comments]
     )
-    found, warnings = comments(log({"message": {"text": "m"}}, invocations=[{"executionSuccessful": False}]))
-    assert [comment.note for comment in found] == ["m"]
-    assert warnings == ["r.sarif: a run of T failed (executionSuccessful is false): its results may not be all"]
+    assert warnings == [f"r.sarif: a run of T {warning}"]
 
 
-def test_an_error_that_a_run_survived_is_told_of():
-    notes = [{"message": {"text": "a.c: cannot be parsed"}, "level": "error"}, {"message": {"text": "Slow."}}]
-    run = {"invocations": [{"executionSuccessful": True, "toolExecutionNotifications": notes}]}
-    found, warnings = comments(log({"message": {"text": "m"}}, **run))
-    assert [comment.note for comment in found] == ["m"]
-    assert warnings == ["r.sarif: a run of T reports an error: a.c: cannot be parsed"]
-
-
-def test_runs_that_nobody_could_fill_in_are_told_of():
+def test_runs_that_are_null_are_a_failure():
     assert read({"version": "2.1.0", "runs": None}) == ([], ["r.sarif: runs is null: whatever was to write it failed"])
 
 

@@ -1,4 +1,4 @@
-"""An SQLite file as an input: opened to be read only, while another process may write, and read as of one instant."""
+"""SQLite files as inputs: opened read-only in one transaction, while other processes may write."""
 
 from __future__ import annotations
 
@@ -16,39 +16,39 @@ from metareview.formats.input_file import InputFile
 
 MAGIC = b"SQLite format 3\0"
 WAIT_SECONDS = 5.0
-"""How long another process may hold the file before we give up."""
+"""How long to wait for another process that holds the file."""
 _BATCH = 10_000
 _UNREADABLE = (sqlite3.Error, UnicodeError)
-"""A damaged file can give names, and even messages, that are no text."""
+"""UnicodeError: a damaged file can give names, and even messages, that are not text."""
 
 Row = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
 class Database:
-    """The tables of a file. Whatever cannot be read is an InputError that names it."""
+    """The tables of a file; errors are InputErrors that name the table."""
 
     file: InputFile
     connection: sqlite3.Connection
     columns: dict[str, frozenset[str]]
-    """Of each table that is one: a view could be made to run for ever."""
+    """The columns of each table. Views are left out: one could be made to run for ever."""
 
-    def rows(self, table: str, needed: Sequence[str], others: Sequence[str] = ()) -> Iterator[Row]:
-        """All rows, with these columns; one of the `others` that the table lacks is None in each.
+    def batches(self, table: str, needed: Sequence[str], others: Sequence[str] = ()) -> Iterator[list[Row]]:
+        """All rows, with these columns, in batches; one of the `others` that the table lacks is None in each row.
 
-        InputError where the table is not there, or lacks a column that is needed.
+        InputError where the table, or a column that is needed, is missing.
         """
         if table not in self.columns:
             self.fail(f"table {table} is missing", "Give a history.sqlite that the harness's ingestion has written.")
-        there = self.columns[table]
+        known = self.columns[table]
         for name in needed:
-            if name not in there:
-                self.fail(f"table {table} has no column {name}", f"It has {', '.join(sorted(there))}.")
-        selected = ", ".join(name if name in there else f"null as {name}" for name in (*needed, *others))
+            if name not in known:
+                self.fail(f"table {table} has no column {name}", f"It has {', '.join(sorted(known))}.")
+        selected = ", ".join(name if name in known else f"null as {name}" for name in (*needed, *others))
         try:
             cursor = self.connection.execute(" ".join(("select", selected, "from", table)))
             while batch := cursor.fetchmany(_BATCH):
-                yield from batch
+                yield batch
         except _UNREADABLE as error:
             raise _refusal(self.file, error, f"table {table}: ") from None
 
@@ -58,13 +58,13 @@ class Database:
 
 @contextmanager
 def open_database(file: InputFile) -> Iterator[Database]:
-    """The tables as they are at this moment, whatever is written meanwhile. InputError where that cannot be had."""
+    """The tables as of now, whatever is written meanwhile; InputError where they cannot be read."""
     connection: sqlite3.Connection | None = None
     try:
         try:
             connection, columns = _connect(file.path, "mode=ro")
         except sqlite3.OperationalError as error:
-            # In a folder that nobody may write to, a log that was never begun cannot be looked into either.
+            # In a read-only folder SQLite cannot look for a log; there is none, so the file cannot change.
             if "unable to open" not in str(error) or not file.path.exists() or _has_log(file.path):
                 raise
             connection, columns = _connect(file.path, "immutable=1")
@@ -81,7 +81,7 @@ def _connect(path: Path, how: str) -> tuple[sqlite3.Connection, dict[str, frozen
     connection = sqlite3.connect(address, uri=True, timeout=WAIT_SECONDS, isolation_level=None)
     try:
         connection.execute("pragma trusted_schema = off")
-        connection.execute("begin")  # Everything is read as of the first look, which is the next line.
+        connection.execute("begin")  # The snapshot is taken by the next line.
         tables = connection.execute("select name, sql from sqlite_master where type = 'table'").fetchall()
         plain = [name for name, sql in tables if isinstance(name, str) and str(sql).lower().startswith("create table")]
         known = "select name from pragma_table_info(?)"

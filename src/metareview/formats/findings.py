@@ -1,4 +1,4 @@
-"""What reviewers of one pull request write as JSON: a list of findings, which is all that a file holds."""
+"""Findings of one reviewer on one pull request, as tools write them in JSON."""
 
 from __future__ import annotations
 
@@ -14,18 +14,24 @@ def first_object(values: object) -> dict[str, Any]:
     return values[0] if isinstance(values, list) and values and isinstance(values[0], dict) else {}
 
 
-def review_of(file: InputFile, comments: Iterable[Comment], reviewer: str | None = None) -> Review:
-    """All that the file says, on the pull request that the user or its path names."""
-    return Review(file.required_pull_request(), tuple(comments), reviewer, source=file.name)
+def leading_object(file: InputFile) -> dict[str, Any]:
+    """The first object of a file, alone or in a list; an empty one where there is none."""
+    value = file.json.first.value if file.json.looks_like_json else None
+    return value if isinstance(value, dict) else first_object(value)
+
+
+def review_of(file: InputFile, comments: Iterable[Comment]) -> Review:
+    """The one review in a file, on the pull request that the user or the file's path names."""
+    return Review(file.required_pull_request(), tuple(comments), source=file.name)
 
 
 def paragraphs(*texts: str | None) -> str:
-    """A headline and what follows it as one note; a headline that the text repeats is said once.
+    """A headline and its text as one note, without a headline that the text begins with.
 
     >>> paragraphs("Leaks", "The handle stays open.")
     'Leaks\\n\\nThe handle stays open.'
     """
-    said = ""
+    note = ""
     for text in reversed([text.strip() for text in texts if text]):
-        said = said if said.startswith(text) else f"{text}\n\n{said}" if said else text
-    return said
+        note = note if note.startswith(text) else f"{text}\n\n{note}" if note else text
+    return note

@@ -1,4 +1,4 @@
-"""A file that is packed with gzip, read in blocks of whole lines, however large it is when unpacked."""
+"""Gzip files, unpacked block by block in bounded memory."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from metareview.errors import InputError
 
 GZIP = b"\x1f\x8b"
 LONGEST_LINE = 64 * 2**20
-"""A few kilobytes can be packed so that they unpack to gigabytes; no line of a history is as long as this."""
+"""Limit for lines: a few kilobytes can unpack to a line of gigabytes, and no line of a history is so long."""
 
 
 class UnpackedLines:
-    """What a gzip stream unpacks to; members that were packed one behind the other are read as one.
+    """The unpacked bytes of a gzip stream; several members are read as one.
 
-    InputError where the file is damaged or ends too early, or where a line is too long to be one.
+    InputError where the file is damaged or breaks off, or where a line is too long.
     """
 
     def __init__(self, stream: IO[bytes], name: str) -> None:

@@ -1,4 +1,4 @@
-"""Events in Parquet: the same columns as in JSON lines."""
+"""Parquet with the columns of events, which are the fields of their JSON lines."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ MAGIC = b"PAR1"
 _WRITE_TEXTS = "Write the file again, with texts in UTF-8."
 _NOT_HONEST = "Check where the file comes from; if all of it is right, give the history as JSON lines."
 _BATCH = 8_192
-"""Rows that are read together, with all that is made of them."""
+"""Rows per batch."""
 Columns = Mapping[str, list[Any]]
-"""Of some rows, by the name of the column."""
+"""The cells of some rows, by the name of their column."""
 
 
 def read_columns(file: InputFile) -> Iterator[tuple[int, Columns]]:
-    """Some thousand rows at a time, column by column, with the number of the first, from 1.
+    """Batches of rows, column by column, with the number of the first row, from 1.
 
-    A part of a file is a range of its groups of rows.
+    A part of a file is a range of its row groups.
     """
     pa, pq = arrow(file.name)
     try:
@@ -42,7 +42,7 @@ def read_columns(file: InputFile) -> Iterator[tuple[int, Columns]]:
                 for batch in table.iter_batches(batch_size=_BATCH, row_groups=[group], columns=columns):
                     yield number, {name: _readable_cells(file, pa, number, name, batch, texts) for name in columns}
                     number += batch.num_rows
-    except UnicodeDecodeError as error:  # looked at before its rows were
+    except UnicodeDecodeError as error:  # In statistics or dictionaries, which are decoded before the rows.
         problem = f"a text that is not UTF-8 (byte 0x{error.object[error.start]:02x})"
         raise InputError(problem, file=file.name, fix=_WRITE_TEXTS) from None
     except (pa.ArrowException, OSError) as error:
@@ -51,7 +51,7 @@ def read_columns(file: InputFile) -> Iterator[tuple[int, Columns]]:
 
 
 def rows_in(file: InputFile) -> int:
-    """How many rows the file says that it has; 0 where it cannot be read, which the reader will say."""
+    """The number of rows that the file declares; 0 if it cannot be read, which the reader reports."""
     try:
         _, pq = arrow(file.name)
         return int(pq.read_metadata(file.path).num_rows)
@@ -60,12 +60,12 @@ def rows_in(file: InputFile) -> int:
 
 
 def group_parts(file: InputFile, rows: int) -> list[tuple[int, int]]:
-    """Ranges of the file's groups of rows, each of about so many rows."""
+    """Ranges of the file's row groups, each with about this many rows."""
     _, pq = arrow(file.name)
     try:
         with pq.ParquetFile(file.path) as table:
             sizes = [table.metadata.row_group(group).num_rows for group in range(table.num_row_groups)]
-    except Exception:  # The reader says what is wrong with it.
+    except Exception:  # The reader reports the error.
         return [(0, 1)]
     ends, held = [0], 0
     for group, size in enumerate(sizes, 1):
@@ -77,7 +77,7 @@ def group_parts(file: InputFile, rows: int) -> list[tuple[int, int]]:
 
 
 def _readable_cells(file: InputFile, pa: Any, number: int, name: str, batch: Any, texts: DecodedTexts) -> list[Any]:
-    """The cells of a column; InputError names the row, of which the first has this number, with a text that is none."""
+    """The cells of a column, whose first row has this number; InputError names the row of a text that is not UTF-8."""
     column = batch.column(name)
     try:
         return cells_of(pa, column, texts)
@@ -96,7 +96,7 @@ def _is_text(cell: Any) -> bool:
 
 
 def cells_of(pa: Any, column: Any, texts: DecodedTexts | None = None) -> list[Any]:
-    """The cells of a column as Python has them; `texts` reads those that repeat."""
+    """The cells of a column as Python values; `texts` decodes those of dictionaries."""
     if texts is not None and isinstance(column, pa.DictionaryArray):
         return texts.cells(column)
     if texts is not None and isinstance(column, pa.ListArray) and pa.types.is_dictionary(column.type.value_type):

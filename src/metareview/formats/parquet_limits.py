@@ -1,4 +1,4 @@
-"""Limits for Parquet: a few kilobytes can hold gigabytes, packed or as one value that repeats in every row."""
+"""Limits for Parquet: a few kilobytes can hold gigabytes, compressed or as one value that repeats in every row."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Any
 from metareview.errors import InputError
 
 _MOST_BYTES, _TIMES_AS_LARGE, _TIMES_REPEATED = 256 << 20, 100, 1_000
-"""What any file may hold once it is unpacked; a large one this many times its size, and where texts repeat."""
+"""Unpacked bytes that any file may hold; for larger files, times their size, without and with repeated texts."""
 _MOST_ROWS, _ROWS_PER_BYTE = 100_000, 10
 _DICTIONARIES = frozenset({"PLAIN_DICTIONARY", "RLE_DICTIONARY"})
 
 
 def open_parquet(pq: Any, path: Path, name: str | Path, fix: str) -> Any:
-    """The file, with texts that repeat read once each; InputError where it declares more than it can honestly hold."""
+    """The file, with repeated texts decoded once each; InputError where it declares more than it can honestly hold."""
     with pq.ParquetFile(path) as file:
         metadata, schema = file.metadata, file.schema
         _check_columns(pq, metadata, path.stat().st_size)
@@ -34,13 +34,13 @@ def open_parquet(pq: Any, path: Path, name: str | Path, fix: str) -> Any:
 
 
 def _is_short(file: Any, column: str, size: int) -> bool:
-    """Whether no text of a column is so long that it matters how often it repeats: then it is read faster as it is."""
+    """Whether all texts of a column are so short that repeats cost little: it is read faster without its dictionary."""
     if file.schema_arrow.names.count(column) != 1:
         return False
     compute = import_module("pyarrow.compute")
     total = 0
     for group in range(file.metadata.num_row_groups):
-        # A group's dictionary comes with any of its rows.
+        # Any row comes with the whole dictionary of its group.
         for batch in islice(file.iter_batches(batch_size=1, row_groups=[group], columns=[column]), 1):
             longest = compute.max(compute.binary_length(batch.column(0).dictionary)).as_py() or 0
             total += longest * file.metadata.row_group(group).num_rows
@@ -53,7 +53,7 @@ def _has_dictionary(metadata: Any, column: int) -> bool:
 
 
 class _Data(RawIOBase):
-    """In the place of a file of this size: whoever reads any of it has got past the description of its columns."""
+    """A stand-in for a file of this size: the first read shows that the metadata of columns is valid."""
 
     def __init__(self, size: int) -> None:
         self._size, self._at = size, 0
@@ -80,8 +80,8 @@ class _ReachedDataError(Exception):
 
 
 def _check_columns(pq: Any, metadata: Any, size: int) -> None:
-    """ArrowException or OSError where the description of a column is damaged. Arrow finds that out when it begins to
-    read; asked for the description alone (`RowGroupMetaData.column`), it would end the process."""
+    """ArrowException or OSError where the metadata of a column is damaged. Arrow checks it when it begins to read, but
+    `RowGroupMetaData.column` alone would abort the process."""
     source = import_module("pyarrow").PythonFile(_Data(size), mode="r")
     with pq.ParquetFile(source, metadata=metadata, pre_buffer=True) as file, suppress(_ReachedDataError):
         groups, columns = range(metadata.num_row_groups), range(metadata.num_columns)
@@ -104,7 +104,7 @@ def _check_declared(metadata: Any, size: int, name: str | Path, fix: str) -> Non
 
 
 class DecodedTexts:
-    """Reads columns whose texts repeat, each distinct text once, and counts how long they are row by row."""
+    """Decodes dictionary columns, each distinct text once, and counts the bytes that their rows add up to."""
 
     def __init__(self, path: Path, name: str | Path, fix: str) -> None:
         self._most = max(_MOST_BYTES, _TIMES_REPEATED * path.stat().st_size)
@@ -112,7 +112,7 @@ class DecodedTexts:
         self._bytes = 0
 
     def cells(self, column: Any) -> list[Any]:
-        """The cells of a dictionary array; InputError where all so far are too long for the file."""
+        """The cells of a dictionary array; InputError where all so far exceed the limit for the file."""
         counts = column.indices.value_counts()
         used = counts.field("values")
         texts = dict(zip(used.to_pylist(), column.dictionary.take(used).to_pylist(), strict=True))

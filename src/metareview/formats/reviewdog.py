@@ -1,4 +1,4 @@
-"""reviewdog's diagnostics, whether in one document or a line each."""
+"""reviewdog's diagnostics, in one document or one per line."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from metareview.model.words import plural
 
 _BACKTICKS = re.compile("`+")
 SEVERITIES = ("UNKNOWN_SEVERITY", "ERROR", "WARNING", "INFO")
-"""By number, as protocol buffers count them."""
+"""By their numbers in the protocol buffer."""
 
 
 def read_diagnostics(file: InputFile, records: Iterable[Record], whole: Record | None = None) -> Iterator[Review]:
-    """A review for each tool that the diagnostics name; `whole` says what holds for those that say nothing."""
+    """A review for each tool; `whole` has the tool and the severity of diagnostics without their own."""
     common = severity = None
     if whole is not None:
         common, severity = whole.optional_object("source").optional_text("name") or None, _severity(whole)
@@ -39,9 +39,9 @@ def read_diagnostics(file: InputFile, records: Iterable[Record], whole: Record |
 def _comment(record: Record) -> Comment:
     location = record.optional_object("location")
     start, end = _lines(location.optional_object("range"))
-    said = (record.optional_text(key) for key in ("message", "original_output", "originalOutput"))
+    texts = (record.optional_text(key) for key in ("message", "original_output", "originalOutput"))
     return Comment(
-        record.note_or_refusal(next((text for text in said if text), None)),
+        record.note_or_refusal(next(filter(None, texts), None)),
         path=location.optional_text("path") or None,
         from_line=start,
         to_line=end,
@@ -51,8 +51,8 @@ def _comment(record: Record) -> Comment:
 
 
 def _with_suggestions(comment: Comment, record: Record) -> tuple[Comment, int]:
-    """The comment with a block for each suggestion that replaces its lines, and how many others there are: without the
-    file, nobody can tell what lines they make.
+    """The comment with a block for each suggestion that replaces its lines, and the number of the other suggestions,
+    which cannot be shown without the file.
     """
     found = [_suggested(each, comment) for each in record.optional_objects("suggestions")]
     blocks = [block for block in found if block is not None]
@@ -61,7 +61,7 @@ def _with_suggestions(comment: Comment, record: Record) -> tuple[Comment, int]:
 
 
 def _suggested(suggestion: Record, comment: Comment) -> str | None:
-    """The suggestion as a block of Markdown; None where it is for something else than the comment's lines."""
+    """The suggestion as a block of Markdown; None where it is not for the comment's lines."""
     range_ = suggestion.optional_object("range")
     first, last = (range_.optional_object(end).value.get("column") or 0 for end in ("start", "end"))
     text = suggestion.optional_text("text") or ""
@@ -75,7 +75,7 @@ def _suggested(suggestion: Record, comment: Comment) -> str | None:
 
 
 def _lines(range_: Record) -> tuple[int | None, int | None]:
-    """A range ends before its end: in column 1 of a line, with the line before it."""
+    """The first and last line of a range, whose end is exclusive: column 1 of a line is the end of the line before."""
     start, _ = range_.optional_object("start").lines("line", None)
     last = range_.optional_object("end")
     end, _ = last.lines("line", None)

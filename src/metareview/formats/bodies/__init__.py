@@ -1,7 +1,7 @@
 """The bodies of reviews and of comments on the whole pull request: a tool's summary is split into its findings.
 
-What is not a finding at a known place stays: a body of no known layout whole, of a known one whatever is left of it
-but the tool's own furniture. Nothing that somebody said gets lost.
+A body without a known layout stays whole. Of the others, everything that is neither a finding with a place nor the
+tool's boilerplate is kept as the rest, so that no remark is lost.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _QUOTES = 10
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The findings of a body, and whatever else it says; neither, if it only announces what stands elsewhere."""
+    """The findings of a body and the rest of its text; both are empty if it only announces other comments."""
 
     findings: tuple[Finding, ...]
     rest: str
 
 
 def split(body: str, known_paths: Iterable[str] = ()) -> Parts:
-    """The parts of a body. `known_paths`: files of the pull request, for links that name a file by its hash."""
+    """Split a body. `known_paths` are files of the pull request, for links that name a file by its hash."""
     whole, body = body, body.replace("\r\n", "\n")
     of_agent = pr_agent.recognises(body)
     collapsed = sections(body) if of_agent or "<summary" in body else []
@@ -44,7 +44,7 @@ def split(body: str, known_paths: Iterable[str] = ()) -> Parts:
 
 
 def comments_of(body: Comment, known_paths: Iterable[str] = ()) -> list[Comment]:
-    """What a body says: its findings, and the rest as a comment without a place; itself, if it is no tool's summary."""
+    """The findings of a body and the rest, a comment without a place; the body itself, if it is not a summary."""
     parts = split(body.note, known_paths)
     if not parts.findings:
         return [body] if parts.rest else []
@@ -53,30 +53,21 @@ def comments_of(body: Comment, known_paths: Iterable[str] = ()) -> list[Comment]
 
 
 def _comment(body: Comment, finding: Finding, number: int) -> Comment:
-    """A finding as a comment of its own; reactions were given to the whole, and say nothing of it."""
+    """A finding as a comment of its own, without the reactions, which are to the whole body."""
+    fields = {name: getattr(finding, name) for name in ("note", "path", "side", "category", "severity")}
+    identity, meta = body.id and f"{body.id}-{number}", _in_section(finding.heading or "")
     first, last = finding.lines
-    return body.replace(
-        note=finding.note,
-        path=finding.path,
-        side=finding.side,
-        from_line=first,
-        to_line=last,
-        category=finding.category,
-        severity=finding.severity,
-        reactions=None,
-        id=body.id and f"{body.id}-{number}",
-        meta=_in_section(finding.heading or ""),
-    )
+    return body.replace(**fields, from_line=first, to_line=last, reactions=None, id=identity, meta=meta)
 
 
 @lru_cache(maxsize=256)
 def _in_section(heading: str) -> dict[str, object]:
-    """One object for the findings of all sections of this name: there may be very many."""
+    """Shared by all findings in sections of this name: there may be very many."""
     return {"section": heading}
 
 
 def _rest(body: str, spans: Iterable[Span], boilerplate: re.Pattern[str], headings: Iterable[str]) -> str:
-    """The lines outside the spans that say something."""
+    """The lines outside the spans, without boilerplate and headings."""
     pieces, at = [], 0
     for start, end in sorted(spans):
         pieces.append(body[at:start])
@@ -85,7 +76,7 @@ def _rest(body: str, spans: Iterable[Span], boilerplate: re.Pattern[str], headin
     known = {MARKS.sub("", heading) for heading in headings}
     lines = []
     for line in without_comments("\n".join(pieces)).split("\n"):
-        said = MARKS.sub("", plain(unquoted(line, _QUOTES))) if line and not line.isspace() else ""
-        if said and said not in known and not boilerplate.match(said):
+        text = MARKS.sub("", plain(unquoted(line, _QUOTES))) if line and not line.isspace() else ""
+        if text and text not in known and not boilerplate.match(text):
             lines.append(line)
     return "\n".join(lines).strip()

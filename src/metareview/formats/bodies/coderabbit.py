@@ -6,12 +6,12 @@
 
     `12-15`: **Name the unit.**
 
-    Whoever reads `timeout` cannot tell seconds from milliseconds.
+    Readers of `timeout` cannot tell seconds from milliseconds.
 
     </blockquote></details>
     </blockquote></details>
 
-Comments outside the diff are in a quoted box, each line behind `>`. Newer ones say category and severity behind the
+Comments outside the diff are in a quoted box, each line behind `>`. Newer ones have category and severity behind the
 lines: `_🎯 Functional Correctness_ | _🟡 Minor_`.
 """
 
@@ -54,22 +54,22 @@ BOILERPLATE = re.compile(
     r"Actionable comments posted: ?[0-9]|(?:CAUTION|NOTE|WARNING|TIP|IMPORTANT)\]|Some comments are outside the diff"
     r"|Review continued from previous batch|Due to the large number of review comments"
 )
-"""How the lines begin, behind any marks, that say nothing about the code."""
+"""Beginnings of lines, behind any marks, without a finding."""
 
 
 def recognises(body: str, sections: Sequence[Section]) -> bool:
-    """Whether this is a review of CodeRabbit's, with findings in it or none."""
+    """Whether this is a review by CodeRabbit, with findings or without."""
     announced = any(True for _ in outside(code_blocks(body), _ANNOUNCEMENT.finditer(body)))
     return announced or any(_kind(section) for section in sections)
 
 
 def _kind(section: Section) -> str | None:
-    """`Nitpick comments`, if the section holds comments of a kind."""
+    """The kind of a section's comments, such as `Nitpick comments`; None for other sections."""
     title = plain(section.summary[:300])
     found = _KIND.search(title)
     kind = found["kind"].strip() if found else ""
-    said = kind.casefold().removesuffix(" failed to post")
-    return kind if said.endswith(("comments", "comment")) and not _is_other(kind) else None
+    name = kind.casefold().removesuffix(" failed to post")
+    return kind if name.endswith(("comments", "comment")) and not _is_other(kind) else None
 
 
 def _is_other(title: str) -> bool:
@@ -77,21 +77,21 @@ def _is_other(title: str) -> bool:
 
 
 def others(sections: Sequence[Section]) -> Iterator[Span]:
-    """The sections that hold no findings: settings, instructions for agents, praise."""
+    """The sections without findings: settings, instructions for agents, praise."""
     for section in sections:
         if _is_other(MARKS.sub("", plain(section.summary[:300]))):
             yield section.outside
 
 
 def headings(sections: Sequence[Section]) -> Iterator[str]:
-    """The summaries of the sections that findings stand in."""
+    """The summaries of the sections with findings."""
     for section in sections:
         if _kind(section) or (section.parent and _kind(section.parent)):
             yield plain(section.summary)
 
 
 def findings(body: str, sections: Sequence[Section]) -> Iterator[Finding]:
-    """The findings that stand under a file, in order."""
+    """The findings in the sections of files, in order."""
     blocks, nested = code_blocks(body), by_parent(sections)
     for section in sections:
         heading = _kind(section.parent) if section.parent else None
@@ -118,13 +118,11 @@ def _of_file(body: str, section: Section, hidden: list[Span], path: str, heading
             category, severity = _labels(labels[0] if labels else "")
             if category is None and heading.casefold().startswith("nitpick"):
                 category = "Nitpick"
-            yield Finding(
-                (block.start(), until), note, path, lines, category=category, severity=severity, heading=heading
-            )
+            yield Finding((block.start(), until), note, path, lines, None, category, severity, heading)
 
 
 def _without_ending(text: str) -> str:
-    """The text without what stands between two blocks, or at the end of a file's section."""
+    """The text without the marks between two blocks, or at the end of a file's section."""
     end = len(text)
     while end:
         if text[end - 1].isspace():

@@ -1,4 +1,4 @@
-"""What a tool's summary says of one place."""
+"""Findings in a tool's summary."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from metareview.model.comment import MAX_LINE
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A finding within a body: the part of the body that it takes up, its note, and the place that it names."""
+    """A finding within a body: its span there, its note, and the place that it names."""
 
     span: Span
     note: str
@@ -20,10 +20,10 @@ class Finding:
     category: str | None = None
     severity: str | None = None
     heading: str | None = None
-    """What the tool calls the part of its summary that it stands in."""
+    """The title of the section that it is in."""
 
 
 def line_numbers(first: str, last: str | None) -> tuple[int, int] | None:
-    """The ends of a range, in order; None where they are no line numbers."""
+    """The ends of a range, in order; None if they are not line numbers."""
     ends = sorted((int(first), int(last or first)))
     return (ends[0], ends[1]) if ends[0] >= 1 and ends[1] <= MAX_LINE else None

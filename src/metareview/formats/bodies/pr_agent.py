@@ -1,8 +1,8 @@
 """PR-Agent's (Qodo Merge's) two summaries.
 
 The reviewer guide links each focus area to its lines: `<a href='…#diff-HASHR12-R20'><strong>Title</strong></a>` and
-what is said of them, up to `</summary>`; the code that is quoted below is none of its words. GitHub's link has the
-file as a hash, which only tells the path where the path is known otherwise.
+their text, up to `</summary>`; the quoted code below is not part of it. GitHub's link has the file as a hash, which
+gives the path only where the files of the pull request are known.
 
 The code suggestions are a table of category, suggestion and impact; a suggestion is a collapsed section that names
 `[src/cart.py [12-15]](…)`.
@@ -49,17 +49,17 @@ BOILERPLATE = re.compile(
     r"|Latest suggestions up to|Previous suggestions|Suggestions up to commit|Category\s*Suggestion"
     r"|No code suggestions found|\(?Review updated until commit|Persistent review|More$|Tool usage guide)"
 )
-"""How the lines begin, behind any marks, that say nothing about the code."""
+"""Beginnings of lines, behind any marks, without a finding."""
 
 
 def recognises(body: str) -> bool:
-    """Whether this is one of PR-Agent's two summaries, with findings in it or none."""
+    """Whether this is one of PR-Agent's two summaries, with findings or without."""
     return _GUIDE in body[:1000] or _SUGGESTIONS in body[:1000]
 
 
 @lru_cache(maxsize=16)
 def _by_hash(paths: frozenset[str]) -> dict[str, str]:
-    """Worked out once for all bodies of a pull request."""
+    """The paths by their hashes; cached for all bodies of a pull request."""
     return {hashlib.sha256(path.encode()).hexdigest(): path for path in paths}
 
 
@@ -87,22 +87,22 @@ def _focus_areas(body: str, paths: frozenset[str]) -> Iterator[Finding]:
 def _focus_area(
     body: str, anchor: re.Match[str], tokens: Sequence[re.Match[str]], limit: int
 ) -> tuple[str, int] | None:
-    """The note behind a link, and where it ends: with the link's section, and the code that is quoted there."""
+    """The note behind a link, and its end: that of the link's section, with the code that is quoted there."""
     ends = ((token, token["end"].casefold()) for token in tokens if token["end"])
     title_end = next((token for token, name in ends if name == "a"), None)
     if title_end is None:
         return None
     last, name = next(((token, name) for token, name in ends if name != "a"), (None, ""))
-    said_until = last.start() if last else limit
+    text_end = last.start() if last else limit
     title = plain(body[anchor.end() : title_end.start()]).strip("* ")
-    said = plain(body[title_end.end() : said_until])
+    text = plain(body[title_end.end() : text_end])
     closing = next((token for token, name in ends if name == "details"), None) if name == "summary" else None
-    note = f"{title}\n\n{said}".strip()
-    return (note, closing.end() if closing else said_until) if said else None
+    note = f"{title}\n\n{text}".strip()
+    return (note, closing.end() if closing else text_end) if text else None
 
 
 def _place(address: str, paths: frozenset[str]) -> tuple[str | None, str | None, tuple[int, int]] | None:
-    """Path, side and lines of a link into a diff or a file; the path is None where nobody can tell it."""
+    """Path, side and lines of a link into a diff or a file; the path is None if it cannot be known."""
     if found := _DIFF.search(address):
         lines = line_numbers(found["first"], found["last"])
         side = {"L": "LEFT", "R": "RIGHT"}[found["side"]]
@@ -110,7 +110,7 @@ def _place(address: str, paths: frozenset[str]) -> tuple[str | None, str | None,
     if found := _BLOB.search(address):
         lines = line_numbers(found["first"], found["last"])
         whole = unquote(f"{found['ref']}/{found['path']}")
-        # A branch may have slashes in its name: then only a path that is known tells where it ends.
+        # A branch may have slashes in its name: then only a known path shows where it ends.
         ends = (whole[slash.end() :] for slash in re.finditer("/", whole))
         exact = unquote(found["path"]) if _COMMIT.fullmatch(found["ref"]) else None
         return (next((end for end in ends if end in paths), exact), None, lines) if lines else None
@@ -132,18 +132,14 @@ def _suggestions(body: str, sections: Sequence[Section]) -> Iterator[Finding]:
         below = nested.get(section.outside[0], ())
         importance = next((each.outside[0] for each in below if _IMPORTANCE.match(each.summary)), end)
         cut = named.span() if named["path"] else (end, end)
-        said = body[begin : min(cut[0], importance)] + body[cut[1] : max(importance, cut[1])]
+        text = body[begin : min(cut[0], importance)] + body[cut[1] : max(importance, cut[1])]
         impact = _IMPACT.match(body, section.outside[1])
         row = bisect_left(positions, section.outside[0]) - 1
-        yield Finding(
-            (section.outside[0], impact.end() if impact else section.outside[1]),
-            f"{plain(section.summary)}\n\n{plain(_APPLY.sub('', said))}".strip(),
-            (named["path"] or plain(named["linked"])).strip("` "),
-            lines,
-            category=plain(categories[row]["name"]) if row >= 0 else None,
-            severity=impact["impact"] if impact else None,
-            heading=_SUGGESTIONS,
-        )
+        note = f"{plain(section.summary)}\n\n{plain(_APPLY.sub('', text))}".strip()
+        path = (named["path"] or plain(named["linked"])).strip("` ")
+        category = plain(categories[row]["name"]) if row >= 0 else None
+        end, severity = (impact.end(), impact["impact"]) if impact else (section.outside[1], None)
+        yield Finding((section.outside[0], end), note, path, lines, None, category, severity, _SUGGESTIONS)
 
 
 def _is_wrapper(section: Section) -> bool:

@@ -1,6 +1,6 @@
 """The collapsed sections of a body: each `<details>` with its `<summary>`, outside code blocks.
 
-A body is hostile: everything here looks at each character a bounded number of times, and nothing recurses.
+Bodies may be hostile: every function looks at each character a bounded number of times, and none recurses.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 Span = tuple[int, int]
-"""From here to there in a body, the end not included."""
+"""Start and end in a body, the end not included."""
 
 _TAG = re.compile(r"<(/?)(details|summary)\b[^<>]*>", re.IGNORECASE)
 _FENCE = re.compile(r"^[> \t]*(`{3,}|~{3,})([^\n]*)$", re.MULTILINE)
@@ -25,32 +25,34 @@ _BLANK = re.compile(r"\n[ \t]*\n\s*\n")
 _QUOTE = re.compile(r"[ \t]*>[ \t]?")
 _ENTITIES = {"&nbsp;": " ", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'", "&amp;": "&"}
 MARKS = re.compile(r"^[\W_ℹ]+")
-"""What tools put before a heading. To Unicode the sign for information is a letter."""
+"""Marks that tools put before a heading. In Unicode, the information sign is a letter."""
 _DEEPEST = 20
 _MOST = 5_000
-"""No tool nests deeper, or writes more sections; a body that does so is left as it is."""
+"""No tool nests deeper or writes more sections; a body with more is not split."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Section:
-    """`<details><summary>…</summary>…</details>`. What is never closed ends with the body."""
+    """`<details><summary>…</summary>…</details>`. A section that is never closed ends with the body."""
 
-    summary: str
     outside: Span
     """With its tags."""
     inside: Span
-    """What is collapsed: behind the summary, up to the end."""
+    """The collapsed text behind the summary."""
     parent: Section | None
+    summary: str = ""
+    summary_start: int | None = None
+    has_summary: bool = False
 
 
 def code_blocks(body: str) -> list[Span]:
-    """The fenced code blocks, in order; one that is never closed goes on to the end."""
+    """The fenced code blocks, in order; one that is never closed ends with the body."""
     blocks: list[Span] = []
     opened = None
     for fence in _FENCE.finditer(body):
         marks, rest = fence[1], fence[2]
         if opened is None:
-            if "`" not in rest:  # else it is code within a line
+            if "`" not in rest:  # else it is inline code
                 opened = fence
         elif marks[0] == opened[1][0] and len(marks) >= len(opened[1]) and not rest.strip():
             blocks.append((opened.start(), fence.end()))
@@ -71,57 +73,39 @@ def outside(spans: Iterable[Span], matches: Iterator[re.Match[str]]) -> Iterator
             yield match
 
 
-@dataclass(slots=True)
-class _Open:
-    start: int
-    parent: _Open | None
-    summary_from: int | None = None
-    summary: str | None = None
-    inside: int = 0
-    inside_end: int = 0
-    end: int = 0
-
-
 def sections(body: str) -> list[Section]:
     """All sections in the order in which they begin; none where a body has more of them than any tool writes."""
-    found: list[_Open] = []
-    stack: list[_Open] = []
+    found: list[Section] = []
+    stack: list[Section] = []
     too_deep = 0
     for tag in outside(code_blocks(body), _TAG.finditer(body)):
         closes, name = bool(tag[1]), tag[2].casefold()
         top = stack[-1] if stack else None
-        if name == "summary":
-            if top is None or too_deep:
-                continue
-            if not closes and top.summary_from is None:
-                top.summary_from = tag.end()
-            elif closes and top.summary is None and top.summary_from is not None:
-                top.summary, top.inside = body[top.summary_from : tag.start()], tag.end()
-        elif not closes:
+        if name == "details" and not closes:
             if len(stack) >= _DEEPEST:
                 too_deep += 1
                 continue
-            stack.append(_Open(tag.start(), top, inside=tag.end()))
-            found.append(stack[-1])
-            if len(found) > _MOST:
+            if len(found) >= _MOST:
                 return []
-        elif too_deep:
+            stack.append(Section((tag.start(), len(body)), (tag.end(), len(body)), top))
+            found.append(stack[-1])
+        elif name == "details" and too_deep:
             too_deep -= 1
-        elif top is not None:
-            top.inside_end, top.end = tag.start(), tag.end()
+        elif top is None or too_deep:
+            continue
+        elif name == "details":
+            top.outside, top.inside = (top.outside[0], tag.end()), (top.inside[0], tag.start())
             stack.pop()
-    made: dict[int, Section] = {}
-    for each in found:
-        parent = None if each.parent is None else made[each.parent.start]
-        inside_end, end = (each.inside_end, each.end) if each.end else (len(body), len(body))
-        made[each.start] = Section(
-            each.summary or "", (each.start, end), (min(each.inside, inside_end), inside_end), parent
-        )
-    return list(made.values())
+        elif not closes and top.summary_start is None:
+            top.summary_start = tag.end()
+        elif closes and top.summary_start is not None and not top.has_summary:
+            top.summary, top.has_summary = body[top.summary_start : tag.start()], True
+            top.inside = tag.end(), top.inside[1]
+    return found
 
 
 def by_parent(sections: Iterable[Section]) -> dict[int, list[Section]]:
-    """The sections that stand directly in another, by where that begins."""
+    """The direct subsections of each section, by its start."""
     nested: dict[int, list[Section]] = {}
     for section in sections:
         if section.parent:
@@ -130,7 +114,7 @@ def by_parent(sections: Iterable[Section]) -> dict[int, list[Section]]:
 
 
 def without_comments(text: str) -> str:
-    """The text without `<!-- … -->`; what is never closed stays."""
+    """The text without `<!-- … -->`; a comment that is never closed stays."""
     pieces, at = [], 0
     while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start)) >= 0:
         pieces.append(text[at:start])
@@ -156,7 +140,7 @@ def plain(markup: str) -> str:
 
 
 def unquoted(text: str, depth: int) -> str:
-    """The text without as many levels of `> ` at the beginning of its lines."""
+    """The text without this many levels of `> ` at the beginning of its lines."""
     lines = []
     for line in text.split("\n"):
         at = 0

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 
 from metareview.errors import UsageError
+from metareview.formats.findings import leading_object
 from metareview.formats.input_file import InputFile
 from metareview.formats.protocol import CommentFormat
 from metareview.model.address import parse_address
@@ -13,11 +14,8 @@ from metareview.model.comment import Review
 
 
 def sniff(file: InputFile) -> bool:
-    if not file.json.looks_like_json or not file.json.is_single:
-        return False
-    value = file.json.first.value
-    first = value[0] if isinstance(value, list) and value else value
-    return isinstance(first, dict) and "githubPrUrl" in first and "reference_comments" not in first
+    first = leading_object(file)
+    return "githubPrUrl" in first and "reference_comments" not in first and file.json.is_single
 
 
 def read(file: InputFile) -> Iterator[Review]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from metareview.errors import InputError
 from metareview.formats.comments import claude_code, codex
+from metareview.formats.findings import leading_object
 from metareview.formats.input_file import InputFile
 from metareview.formats.protocol import CommentFormat
 from metareview.formats.record import OWN_NAMES, SEE_FORMATS, Record
@@ -19,19 +20,14 @@ _REPOSITORY = ("repo", "repository", "repo_name", "repo_full_name", "full_name",
 _COMMIT = ("head_commit", "head_sha", "target_commit", "commit", "commit_id", "head")
 _NUMBER = ("pr_number", "pull_number", "number")
 _HOST = re.compile(r"^(?:\w+://[^/]+/|git@[^:/]+:)")
-_NAMES = {"note": ("text",), "from_line": ("start_line",), "to_line": ("end_line",)}
-"""What a reference's field is called, where it is not called as in `aacr`."""
-_NAMES_OF_RESULT = {
-    "note": ("content",), "path": ("path",), "from_line": ("start_line",), "to_line": ("end_line",), "side": ("side",)
-}  # fmt: skip
+_RESULT = {"note": "content", "path": "path", "from_line": "start_line", "to_line": "end_line", "side": "side"}
+_OTHER_NAMES = {"note": "text", "from_line": "start_line", "to_line": "end_line"}
+"""Names of a reference's fields that `aacr` does not have."""
 _RUN_AGAIN = "Run this review again, or leave the file out."
 
 
 def sniff(file: InputFile) -> bool:
-    value = file.json.first.value if file.json.looks_like_json else None
-    first = value[0] if isinstance(value, list) and value else value
-    if not isinstance(first, dict):
-        return False
+    first = leading_object(file)
     named = "instance_id" in first or {"repo", "head_commit"} <= first.keys()
     return _REFERENCES in first or (named and (_REVIEW in first or _OUTPUT in first))
 
@@ -52,7 +48,7 @@ def read(file: InputFile) -> Iterator[Review]:
 
 
 def _comments(record: Record) -> Iterable[Comment]:
-    """What a record holds, which is one of three things; InputError where it is none of them."""
+    """The comments of a record: references, a review, or a reviewer's output; InputError if it has none of them."""
     if _REFERENCES in record.value:
         return map(_reference, _items(record, _REFERENCES, "a comment"))
     if _REVIEW in record.value:
@@ -63,20 +59,20 @@ def _comments(record: Record) -> Iterable[Comment]:
 
 
 def _tokens(record: Record) -> float | None:
-    """What the summary of a review, or of its output, says."""
-    held = next((key for key in (_REVIEW, _OUTPUT) if isinstance(record.value.get(key), dict)), None)
-    return record.optional_object(held).optional_object("summary").number("total_tokens") if held else None
+    """The tokens in the summary of a review, or of its output."""
+    key = next((key for key in (_REVIEW, _OUTPUT) if isinstance(record.value.get(key), dict)), None)
+    return record.optional_object(key).optional_object("summary").number("total_tokens") if key else None
 
 
 def _items(record: Record, key: str, what: str) -> Iterator[Record]:
-    """The objects of a list that must be there."""
+    """The objects of a required list."""
     if not isinstance(record.value.get(key), list):
         record.refuse(key, "a list", SEE_FORMATS)
     return record.objects(key, what)
 
 
 def _output(record: Record) -> Iterator[Record]:
-    """The findings of a reviewer's output: a list, an object that has one, or either of these as text."""
+    """The findings of a reviewer's output: a list, an object with a list, or either of these as text."""
     value, line = record.value[_OUTPUT], 0
     if isinstance(value, str):
         value, line = _json_of(record, value), record.line_of(_OUTPUT)
@@ -90,7 +86,7 @@ def _output(record: Record) -> Iterator[Record]:
 
 
 def _json_of(record: Record, text: str) -> object:
-    """The JSON that a text holds, alone or in a fence."""
+    """The JSON of a text, alone or in a fence."""
     try:
         value: object = InputFile.of_text(text, record.file.name).json.only_value
     except InputError:
@@ -101,18 +97,18 @@ def _json_of(record: Record, text: str) -> object:
 
 
 def _reference(record: Record) -> Comment:
-    return record.comment({**OWN_NAMES, **_present(record, _NAMES)})
+    return record.comment({**OWN_NAMES, **{field: key for field, key in _OTHER_NAMES.items() if key in record.value}})
 
 
 def _result(record: Record) -> Comment:
-    comment = record.comment(_present(record, _NAMES_OF_RESULT))
+    comment = record.comment({field: key for field, key in _RESULT.items() if key in record.value})
     if "content" not in record.value:
         record.fail(None, "a comment without content", SEE_FORMATS)
     return comment
 
 
 def _finding(record: Record) -> Comment:
-    """As Codex or Claude Code writes it, or as a comment of `review`."""
+    """A finding of Codex or Claude Code, or a comment of `review`."""
     if "code_location" in record.value:
         return codex.finding(record)
     if "file" in record.value and any(key in record.value for key in claude_code.NOTE):
@@ -120,15 +116,9 @@ def _finding(record: Record) -> Comment:
     return _result(record)
 
 
-def _present(record: Record, names: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
-    """Which of its names each field has here."""
-    found = {field: next((key for key in keys if key in record.value), None) for field, keys in names.items()}
-    return {field: key for field, key in found.items() if key}
-
-
 def _names(record: Record) -> list[str]:
-    """What the pull request goes by, the surest name first: its address, its instance, repository and commit, or, of
-    results, what the file is named after."""
+    """The names of the pull request, the surest first: its address, its instance, repository and commit, or, of
+    results, the one in the file's name."""
     address = _first(record, _ADDRESS)
     repository = _HOST.sub("", _first(record, _REPOSITORY) or "").removesuffix(".git").strip("/")
     commit = _first(record, _COMMIT)
@@ -148,9 +138,8 @@ def _names(record: Record) -> list[str]:
 
 
 def _first(record: Record, keys: tuple[str, ...]) -> str | None:
-    """The first of these fields that is a text with something in it."""
-    found = (value for key in keys if isinstance(value := record.value.get(key), str))
-    return next((text for text in found if text), None)
+    """The first of these fields that is a text and not empty."""
+    return next((text for key in keys if isinstance(text := record.value.get(key), str) and text), None)
 
 
 SUMMARY = "AACR-Bench's newer files: {instance_id, repo, head_commit, reference_comments, review or review_output}"

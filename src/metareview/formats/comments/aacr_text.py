@@ -6,18 +6,18 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
-from metareview.errors import InputError, UsageError
+from metareview.errors import UsageError
 from metareview.formats.input_file import InputFile
 from metareview.formats.protocol import CommentFormat
-from metareview.formats.record import NAMES_OF_NOTES, REVERSED, LineEnds, joined_lines, line_range
+from metareview.formats.record import NAMES_OF_NOTES, JsonPath, Record
 from metareview.model.address import pull_request_of_stem, repository_and_number
-from metareview.model.comment import MAX_LINE, Comment, Review
+from metareview.model.comment import Comment, Review
 
 _SPLIT = re.compile(r"</?notesplit\s*/?>", re.IGNORECASE)
 _ANY_TAG = re.compile(r"</?(path|side|from|to|note)>")
 _FIELD = re.compile(rf"<(path|side|from|to)>((?:(?!{_ANY_TAG.pattern}).)*)</\1>", re.DOTALL)
 _OTHER_NOTE = re.compile(rf"<({'|'.join(NAMES_OF_NOTES)})>")
-# No string of a JSON document runs over a line's end, so no line of one begins so.
+# Strings of JSON do not run over a line's end, so no line of JSON begins so.
 _TAG_LINE = re.compile(r"\n[ \t]*<(?:path|side|from|to|note)>")
 
 
@@ -37,7 +37,7 @@ def read(file: InputFile) -> Iterator[Review]:
 
 
 def parse(file: InputFile) -> Iterator[Comment]:
-    """The comments of a file, whatever its name."""
+    """The comments of a file of any name."""
     begin = 0
     for split in chain(_SPLIT.finditer(file.text), [None]):
         comment = _comment(file, begin, file.text[begin : split.start() if split else None])
@@ -47,8 +47,8 @@ def parse(file: InputFile) -> Iterator[Comment]:
 
 
 def _comment(file: InputFile, begin: int, block: str) -> Comment | None:
-    """The comment of the block that begins there; None where it has neither a note nor another field."""
-    # What is inside the note is the note, tags and all. Blanks for what was read keep the offsets of the rest.
+    """The comment of the block at this offset; None where it has neither a note nor another field."""
+    # Tags inside the note belong to it. Blanks in place of what was read keep the offsets of the rest.
     before, opening, rest = block.partition("<note>")
     note, closing, after = rest.partition("</note>")
     around = before + " " * len(opening + note + closing) + after if closing else block
@@ -69,46 +69,25 @@ def _comment(file: InputFile, begin: int, block: str) -> Comment | None:
         file.warn(problem, lambda: file.line_at(begin + len(outside) - len(outside.lstrip())), problem)
     if not closing and not fields:
         return None
-    start, end = _lines(file, begin, fields)
-    if start is not None and end is not None and start > end:
-        detail = f"<from> {start} is after <to> {end}; swapped"
-        first = fields.get("from") or fields["to"]
-        file.warn(REVERSED, lambda: file.line_at(begin + first.start()), detail)
-        start, end = end, start
-    path, side = (fields[name][2].strip() or None if name in fields else None for name in ("path", "side"))
-    return Comment(note if closing else "", path, side, start, end)
+    values = {f"<{name}>": field[2].strip() for name, field in fields.items()}
+    start, end = Record(file, values, lambda path: _line_of(file, begin, fields, path)).lines("<from>", "<to>")
+    return Comment(note if closing else "", values.get("<path>") or None, values.get("<side>") or None, start, end)
 
 
-def _lines(file: InputFile, begin: int, fields: Mapping[str, re.Match[str]]) -> tuple[int | None, int | None]:
-    """The lines of <from> and <to>; 10-15 in either is the whole range."""
-    return joined_lines(_line(file, begin, fields.get("from")), _line(file, begin, fields.get("to")))
-
-
-def _line(file: InputFile, begin: int, field: re.Match[str] | None) -> LineEnds | None:
-    value = field[2].strip() if field else ""
-    if field is None or not value:
-        return None
-    if re.fullmatch(r"[0-9]{1,10}", value) and 1 <= int(value) <= MAX_LINE:
-        return int(value), int(value)
-    if ends := line_range(value):
-        return ends
-    problem = f"<{field[1]}> must be a line number from 1 to {MAX_LINE}, found {value[:40]!r}"
-    fix = "Lines count from 1; leave the tag empty where there is none."
-    start = begin + field.start()
-    file.leave_out(InputError(problem, file=file.name, line=lambda: file.line_at(start), fix=fix))
-    return None
+def _line_of(file: InputFile, begin: int, fields: Mapping[str, re.Match[str]], path: JsonPath) -> int:
+    """The line of a tag; of a missing <from>, that of <to>."""
+    field = fields.get(str(path[0]).strip("<>")) or fields["to"]
+    return file.line_at(begin + field.start())
 
 
 def write(reviews: Iterable[Review]) -> dict[str, str]:
-    """A file per review. What has no tag (id, category, context, severity) is not written."""
+    """A file per review. Fields without a tag (id, category, context, severity) are not written."""
     files: dict[str, str] = {}
     for review in reviews:
         name = _file_name(review)
         if name in files:
-            raise UsageError(
-                f"aacr-text has one file per repository's name and number: {name} would be written twice, for two "
-                "owners or two reviewers. Use jsonl."
-            )
+            problem = f"aacr-text has one file per repository's name and number: {name} would be written twice"
+            raise UsageError(f"{problem}, for two owners or two reviewers. Use jsonl.")
         files[name] = "".join(map(_block, review.comments))
     return files
 
@@ -129,9 +108,8 @@ def _block(comment: Comment) -> str:
         text = "" if value is None else str(value)
         forbidden = f"</{tag}>" in text or _SPLIT.search(text) or (tag != "note" and _ANY_TAG.search(text))
         if forbidden or (tag != "note" and text != text.strip()):
-            raise UsageError(
-                f"aacr-text cannot hold this {tag}, it would not be read back as it is: {text[:80]!r}. Use jsonl."
-            )
+            problem = f"aacr-text cannot hold this {tag}, it would not be read back as it is"
+            raise UsageError(f"{problem}: {text[:80]!r}. Use jsonl.")
         if value is not None or tag == "note":
             lines.append(f"<{tag}>{text}</{tag}>\n")
     return "".join(lines) + "<notesplit />\n"

@@ -1,4 +1,4 @@
-"""`bc-bench`: BC-Bench's codereview.jsonl, a diff a line with the comments that are expected on it."""
+"""`bc-bench`: BC-Bench's codereview.jsonl, a diff per line with the expected comments."""
 
 from __future__ import annotations
 
@@ -8,14 +8,8 @@ from metareview.formats.input_file import InputFile
 from metareview.formats.protocol import CommentFormat
 from metareview.model.comment import Review
 
-_KEYS = {
-    "note": "body",
-    "path": "file",
-    "from_line": "line_start",
-    "to_line": "line_end",
-    "severity": "severity",
-    "category": "domain",
-}
+_PLACE = {"path": "file", "from_line": "line_start", "to_line": "line_end"}
+_KEYS = _PLACE | {"note": "body", "severity": "severity", "category": "domain"}
 
 
 def sniff(file: InputFile) -> bool:
@@ -24,7 +18,7 @@ def sniff(file: InputFile) -> bool:
 
 
 def read(file: InputFile) -> Iterator[Review]:
-    """Expected comments are references; what to ignore counts neither for nor against, and so is neutral."""
+    """Expected comments are references; comments to ignore count neither for nor against, and so are neutral."""
     for record in file.json.records("an instance"):
         expected = [item.comment(_KEYS) for item in record.objects("expected_comments", "a comment")]
         ignored = [item.comment(_KEYS) for item in record.objects("ignored_comments", "a comment")]

@@ -24,7 +24,7 @@ def read(file: InputFile) -> Iterator[Review]:
 
 
 def finding(record: Record) -> Comment:
-    """The comment that a finding is."""
+    """The comment of a finding."""
     comment = record.comment(_KEYS, paragraphs(*(record.optional_text(key) for key in NOTE)))
     return comment.replace(to_line=comment.to_line or comment.from_line)
 

@@ -20,13 +20,13 @@ def sniff(file: InputFile) -> bool:
 
 
 def read(file: InputFile) -> Iterator[Review]:
-    """Paths stay absolute here: what they are relative to is known where the references are."""
+    """The reviews, with absolute paths: only the references tell what those are relative to."""
     for record in file.json.records("a review"):
         yield review_of(file, map(finding, record.objects("findings", "a finding")))
 
 
 def finding(record: Record) -> Comment:
-    """The comment that a finding is."""
+    """The comment of a finding."""
     location = record.optional_object("code_location")
     paths = (location.optional_text(key) for key in ("absolute_file_path", "path", "file_path", "file"))
     start, end = location.optional_object("line_range").lines("start", "end")

@@ -1,4 +1,4 @@
-"""`gitlab-code-quality`: GitLab's Code Quality report, a list of issues as Code Climate writes them."""
+"""`gitlab-code-quality`: GitLab's Code Quality report, a list of issues in Code Climate's format."""
 
 from __future__ import annotations
 

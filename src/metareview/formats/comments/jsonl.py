@@ -1,6 +1,6 @@
-"""`jsonl`: metareview's own, one line per pull request and reviewer. Holds everything that a review can have.
+"""`jsonl`: metareview's own format, one line per pull request and reviewer. It holds every field of a review.
 
-A field that is not known is refused: silently dropped, a misspelt `path` would make a comment match anywhere.
+An unknown field is refused: if it were dropped, a comment with a misspelt `path` would match anywhere.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ MEANT_OF_COMMENT = {
     **dict.fromkeys(("priority", "level"), "severity"),
     **dict.fromkeys(("user", "login"), "author"),
 }
-"""What other formats call a field of ours, in small letters."""
+"""From names of other formats, case-folded, to ours."""
 _OWN = "Whatever else you keep goes into meta, an object."
 
 
@@ -50,7 +50,9 @@ def sniff(file: InputFile) -> bool:
     if not file.json.looks_like_json:
         return False
     value = file.json.first.value
-    if isinstance(value, list) and value and isinstance(value[0], dict):  # What reads it says how to convert it.
+    if (
+        isinstance(value, list) and value and isinstance(value[0], dict)
+    ):  # `read` refuses it and shows how to convert it.
         return {"pr", "comments"} <= value[0].keys()
     return isinstance(value, dict) and "pr" in value
 
@@ -86,7 +88,7 @@ def _comment(record: Record) -> Comment:
 
 
 def _time(record: Record, key: str) -> str | None:
-    """A time as it is written, if it is one."""
+    """The checked time, as it is written."""
     if record.value.get(key) is None:
         return None
     record.instant(key)
@@ -120,7 +122,7 @@ def write(reviews: Iterable[Review]) -> dict[str, str]:
 
 
 def line_of(review: Review) -> str:
-    """The line of a review, with its end."""
+    """The line of a review, with a line break."""
     line = {name: getattr(review, name) for name in _RECORD_FIELDS}
     line["comments"] = [
         _known({name: getattr(comment, name) for name in _COMMENT_ORDER}) for comment in review.comments

@@ -21,7 +21,7 @@ def sniff(file: InputFile) -> bool:
     value = file.json.first.value
     if isinstance(value, list):
         return bool(value) and isinstance(value[0], dict) and _is_golden(value[0])
-    # Whole addresses as keys, and under each an object of tools: nothing else here has that shape.
+    # Addresses as keys, and under each an object of tools: no other format has that shape.
     url, tools = next(iter(value.items()), ("", None)) if isinstance(value, dict) else ("", None)
     return "://" in url and isinstance(tools, dict) and all(isinstance(item, list) for item in tools.values())
 
@@ -54,8 +54,7 @@ def write(reviews: Iterable[Review]) -> dict[str, str]:
     reviews = list(reviews)
     if not any(review.reviewer for review in reviews):
         golden = [
-            {"url": review.pr, "comments": [_golden_comment(review, comment) for comment in review.comments]}
-            for review in reviews
+            {"url": each.pr, "comments": [_golden_comment(each, one) for one in each.comments]} for each in reviews
         ]
         return {"": json.dumps(golden, ensure_ascii=False, indent=1) + "\n"}
     candidates: dict[str, dict[str, list[dict[str, str | int | None]]]] = {}
@@ -78,9 +77,8 @@ def _candidate(review: Review, comment: Comment) -> dict[str, str | int | None]:
     lines = {comment.from_line, comment.to_line} - {None}
     if len(lines) > 1 or comment.side:
         location = f"{comment.side or ''} {comment.from_line}-{comment.to_line}".strip()
-        raise UsageError(
-            f"martian's candidates have one line and no side, and cannot hold {location} ({review.pr}). Use jsonl."
-        )
+        problem = f"martian's candidates have one line and no side, and cannot hold {location}"
+        raise UsageError(f"{problem} ({review.pr}). Use jsonl.")
     return {"text": comment.note, "path": comment.path, "line": lines.pop() if lines else None}
 
 

@@ -9,14 +9,8 @@ from metareview.formats.input_file import InputFile
 from metareview.formats.protocol import CommentFormat
 from metareview.model.comment import Review
 
-_KEYS = {
-    "note": "content",
-    "path": "path",
-    "from_line": "start_line",
-    "to_line": "end_line",
-    "category": "category",
-    "severity": "severity",
-}
+_SAME = {"path": "path", "category": "category", "severity": "severity"}
+_KEYS = _SAME | {"note": "content", "from_line": "start_line", "to_line": "end_line"}
 
 
 def sniff(file: InputFile) -> bool:
@@ -24,9 +18,8 @@ def sniff(file: InputFile) -> bool:
     if not isinstance(value, dict) or not isinstance(value.get("comments"), list):
         return False
     if not value["comments"]:
-        return all(key == "comments" or isinstance(other, str | None) for key, other in value.items()) and not (
-            value.keys() & {"pr", "githubPrUrl", "url"}
-        )
+        only_texts = all(key == "comments" or isinstance(other, str | None) for key, other in value.items())
+        return only_texts and not value.keys() & {"pr", "githubPrUrl", "url"}
     return {"path", "content"} <= first_object(value["comments"]).keys()
 
 

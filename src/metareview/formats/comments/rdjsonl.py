@@ -1,4 +1,4 @@
-"""`rdjsonl`: reviewdog's diagnostics, one a line."""
+"""`rdjsonl`: reviewdog's diagnostics, one per line."""
 
 from __future__ import annotations
 
@@ -33,9 +33,8 @@ def write(reviews: Iterable[Review]) -> dict[str, str]:
     for review in reviews:
         if not review.comments:
             whose = f"the silence of {review.reviewer}" if review.reviewer else "silence"
-            raise UsageError(
-                f"rdjsonl cannot hold {whose} ({review.pr}): it has only lines that say something. Use jsonl."
-            )
+            problem = f"rdjsonl cannot hold {whose} ({review.pr}): it has only lines that say something"
+            raise UsageError(f"{problem}. Use jsonl.")
         by_key.setdefault(review.key, []).append(review)
     names = file_names([group[0] for group in by_key.values()], _SUFFIX, "rdjsonl")
     groups = ("".join(map(_lines, group)) for group in by_key.values())
@@ -48,9 +47,8 @@ def _lines(review: Review) -> str:
 
 def _diagnostic(review: Review, comment: Comment) -> dict[str, object]:
     if comment.side and comment.side.strip().casefold() != _RIGHT:
-        raise UsageError(
-            f"rdjsonl points at the new file only, and one here at the {comment.side!r} side ({review.pr})."
-        )
+        where = f"one here at the {comment.side!r} side ({review.pr})"
+        raise UsageError(f"rdjsonl points at the new file only, and {where}.")
     if not comment.note:
         raise UsageError(f"rdjsonl cannot hold a comment without a note ({review.pr}). Use jsonl.")
     location: dict[str, object] = {}

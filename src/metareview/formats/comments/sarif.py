@@ -1,4 +1,4 @@
-"""`sarif`: SARIF 2.1.0, what static analysis and many review tools write. A run is a review, a result a comment."""
+"""`sarif`: SARIF 2.1.0, written by static analysis and many review tools. A run is a review, a result a comment."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _VERSION = "2.1.0"
 _FIX = "Write SARIF 2.1.0; the SARIF Multitool converts older versions."
 _REPOSITORY = re.compile(r"(?:\w+://)?(?:[^/@\s]+@)?[^/:\s]+[/:](?P<name>[^\s?#]+/[^\s/?#]+?)(?:\.git)?/?")
 _NO_PROBLEM = ("pass", "notApplicable", "informational")
-"""Any other kind is a problem, or what may be one and asks for somebody to look."""
+"""Any other kind is a problem, or may be one and needs a review."""
 _EXTERNAL_LISTS = ("results", "artifacts", "invocations", "extensions")
 
 
@@ -34,8 +34,8 @@ def sniff(file: InputFile) -> bool:
 
 
 def read(file: InputFile) -> Iterator[Review]:
-    """A review for each run, by its tool. A run that failed before it found anything is not silence: it is left out,
-    with a warning.
+    """A review for each run, by its tool. A run that failed before it found anything is left out, with a warning:
+    it is not silence.
     """
     for log in file.json.records("a SARIF log", fix=_FIX):
         version = log.value.get("version")
@@ -50,7 +50,7 @@ def read(file: InputFile) -> Iterator[Review]:
 
 
 def _with_inline(run: Record, inline: list[Record]) -> Record:
-    """The run with what the log keeps beside it; of what is in other files, a warning."""
+    """The run with its properties from elsewhere in the log; a warning for those in other files."""
     references = run.optional_object("externalPropertyFileReferences")
     if not references.value:
         return run
@@ -61,9 +61,8 @@ def _with_inline(run: Record, inline: list[Record]) -> Record:
     missing = []
     by_guid = {guid: each for each in reversed(inline) if isinstance(guid := each.value.get("guid"), str)}
     for name, value in references.value.items():
-        for reference in (
-            [references.optional_object(name)] if isinstance(value, dict) else references.optional_objects(name)
-        ):
+        is_one = isinstance(value, dict)
+        for reference in [references.optional_object(name)] if is_one else references.optional_objects(name):
             found = _inline_of(reference, inline, by_guid)
             if found is None:
                 missing.append(name)
@@ -84,7 +83,7 @@ def _list_of(properties: Record, name: str) -> list[Any]:
 
 
 def _inline_of(reference: Record, inline: list[Record], by_guid: Mapping[str, Record]) -> Record | None:
-    """By place in the log, or by guid."""
+    """The properties that a reference names by place in the log, or by guid."""
     uri = reference.optional_object("location").value.get("uri")
     place = re.fullmatch(r"sarif:/inlineExternalPropert\w+/([0-9]{1,6})", uri) if isinstance(uri, str) else None
     if place and int(place[1]) < len(inline):
@@ -99,18 +98,15 @@ def _reviews(run: Record) -> Iterator[Review]:
     reviewer = driver.optional_text("name") or None
     failed, error = _failure(run)
     failure = error or "executionSuccessful is false" if failed else None
+    what = f"{file.name}: a run of {reviewer or 'a tool'}"
     if run.value.get("results") is None or (failure is not None and not run.value["results"]):
         why = f" ({failure})" if failure else ""
-        file.warnings.add_sentence(
-            f"{file.name}: a run of {reviewer or 'a tool'} has no results{why}; it is no silence"
-        )
+        file.warnings.add_sentence(f"{what} has no results{why}; it is no silence")
         return
     if failure is not None:
-        file.warnings.add_sentence(
-            f"{file.name}: a run of {reviewer or 'a tool'} failed ({failure}): its results may not be all"
-        )
+        file.warnings.add_sentence(f"{what} failed ({failure}): its results may not be all")
     elif error is not None:
-        file.warnings.add_sentence(f"{file.name}: a run of {reviewer or 'a tool'} reports an error: {error}")
+        file.warnings.add_sentence(f"{what} reports an error: {error}")
     names, commit = _names(run)
     comments = tuple(_comments(run, driver, commit))
     review = Review("", comments, reviewer, source=file.name, other_names=names)
@@ -121,24 +117,19 @@ def _reviews(run: Record) -> Iterator[Review]:
 
 
 def _failure(run: Record) -> tuple[bool, str | None]:
-    """Whether a run failed, and the first error that it reports."""
+    """Failure of a run, and the first error that it reports."""
     failed, errors = False, list[str | None]()
     for invocation in run.optional_objects("invocations"):
         failed |= invocation.value.get("executionSuccessful") is False
-        notes = invocation.optional_objects("toolExecutionNotifications") + invocation.optional_objects(
-            "toolConfigurationNotifications"
-        )
-        errors += [
-            note.optional_object("message").optional_text("text")
-            for note in notes
-            if note.value.get("level") == "error"
-        ]
+        kinds = map(invocation.optional_objects, ("toolExecutionNotifications", "toolConfigurationNotifications"))
+        notes = (note for notes in kinds for note in notes if note.value.get("level") == "error")
+        errors += [note.optional_object("message").optional_text("text") for note in notes]
         errors.append(invocation.optional_text("processStartFailureMessage"))
     return failed, next((text[:200] for text in errors if text), None)
 
 
 def _names(run: Record) -> tuple[tuple[str, ...], str | None]:
-    """`owner/repo@commit` of each repository that was looked at, and the commit where it is one."""
+    """`owner/repo@commit` of each analysed repository, and the commit if there is only one."""
     names, commits = [], []
     for details in run.optional_objects("versionControlProvenance"):
         repository = _REPOSITORY.fullmatch(details.optional_text("repositoryUri") or "")
@@ -151,7 +142,7 @@ def _names(run: Record) -> tuple[tuple[str, ...], str | None]:
 
 
 def _comments(run: Record, driver: Record, commit: str | None) -> Iterator[Comment]:
-    """The comments of a run; what is no comment is counted, and warned of."""
+    """The comments of a run, with a warning that counts the results that are not comments."""
     rules, places = Rules(run, driver), Places(run)
     left_out = Counter[str]()
     for result in run.objects("results", "a result"):
@@ -179,11 +170,11 @@ def _comments(run: Record, driver: Record, commit: str | None) -> Iterator[Comme
 
 
 def _left_out(result: Record, kind: str) -> str | None:
-    """Why a result is no comment; None where it is one."""
+    """The reason why a result is not a comment; None where it is one."""
     value = result.value
-    suppressions = result.optional_objects("suppressions") if value.get("suppressions") else []
-    if suppressions and all((each.value.get("status") or each.value.get("state") or "accepted") == "accepted"
-                            for each in suppressions):  # fmt: skip
+    suppressions = [each.value for each in result.optional_objects("suppressions")] if value.get("suppressions") else []
+    states = {str(each.get("status") or each.get("state") or "accepted") for each in suppressions}
+    if states == {"accepted"}:
         return "suppressed"
     if value.get("baselineState") == "absent":
         return "gone since the baseline (absent)"
@@ -195,7 +186,7 @@ def _category(result: Record) -> str | None:
 
 
 def _place(result: Record, places: Places) -> tuple[str | None, tuple[int | None, int | None]]:
-    """The first location that names a file; without any, the file that was looked at."""
+    """The first location that names a file; without any, the analysed file."""
     for location in result.optional_objects("locations") if result.value.get("locations") else ():
         physical = location.optional_object("physicalLocation")
         if path := places.path(physical.optional_object("artifactLocation")):

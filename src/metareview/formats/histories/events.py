@@ -1,7 +1,7 @@
 """`events`: one event per JSON line, or the same columns in Parquet.
 
-`repo`, `pr`, `at` and `kind` must be there. A key that is null says as little as one that is absent; keys that are not
-an event's are not read, unless one of them is an event's misspelt.
+`repo`, `pr`, `at` and `kind` are required. A null is read as an absent key. Other keys are ignored, unless one of them
+is a misspelt key of an event.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from metareview.model.time import LATEST, parse_time, parse_times, show_time
 _FIELDS = frozenset(Event._fields)
 _REQUIRED = frozenset({"repo", "kind"})
 _REPEATED = frozenset({"actor_type", "state"})
-"""These and the logins have few values, of which each is kept once: a million events are a matter of memory."""
+"""Fields that are interned, as logins are: they have few values, and a history may have millions of events."""
 _NOTHING = type(None)
 _TEXT = {str, _NOTHING}
 _TYPES: dict[str, set[type]] = {
@@ -76,16 +76,16 @@ def sniff(file: InputFile) -> bool:
 
 
 def events(file: InputFile, reading: Reading) -> Iterator[Event]:
-    """The events; InputError names the line (in Parquet: the row) that cannot be read."""
+    """The events; InputError names the line (in Parquet, the row) that cannot be read."""
     if file.begins_with(MAGIC):
         return chain.from_iterable(of_rows(file, *rows) for rows in read_columns(file))
     return chain.from_iterable(_of_block(file, *block) for block in file.blocks())
 
 
 def _of_block(file: InputFile, number: int, block: bytes) -> Iterable[Event]:
-    """A history has millions of lines, nearly all alike: they are read a block at a time, column by column.
+    """The events of a block of lines, which begins at this line: a history has millions, nearly all alike.
 
-    A block with anything out of the ordinary is read record by record, with care; whatever is wrong names its line.
+    They are decoded column by column; a block with any unusual line is read record by record, with errors that name it.
     """
     try:
         rows = _rows(block)
@@ -102,7 +102,7 @@ def _of_block(file: InputFile, number: int, block: bytes) -> Iterable[Event]:
 
 
 def _rows(lines: bytes) -> Sequence[_Line]:
-    """The lines by type; ValidationError or LookupError where one is out of the ordinary."""
+    """The decoded lines; ValidationError or LookupError if one is unusual."""
     with suppress(msgspec.ValidationError):
         return _decode_whole(lines)
     keys = set(chain.from_iterable(_decode_object(lines)))
@@ -112,7 +112,7 @@ def _rows(lines: bytes) -> Sequence[_Line]:
 
 
 def of_rows(file: InputFile, number: int, columns: Columns) -> Iterable[Event]:
-    """The same of rows, the first of this number."""
+    """The events of rows in columns; `number` is that of the first row."""
     events = of_columns(columns)
     if events is not None:
         return events
@@ -121,7 +121,7 @@ def of_rows(file: InputFile, number: int, columns: Columns) -> Iterable[Event]:
 
 
 def of_columns(columns: Columns) -> Iterator[Event] | None:
-    """The events whose fields these are, if they are as nearly all are; else None."""
+    """The events with these fields; None if a value is unusual."""
     if not columns.keys() >= _REQUIRED:
         return None
     for name, column in columns.items():
@@ -135,8 +135,7 @@ def of_columns(columns: Columns) -> Iterator[Event] | None:
 
 
 def _events(columns: Mapping[str, Sequence[Any]]) -> Iterator[Event]:
-    """The events whose fields these are, of the right types; LookupError, TypeError or ValueError if they are not as
-    nearly all are."""
+    """The events with these fields, of the right types; LookupError, TypeError or ValueError if one is unusual."""
     fields: dict[str, Iterable[Any]] = dict(columns)
     instants = columns["at"]
     if set(map(type, instants)) != {Nanoseconds}:
@@ -155,7 +154,7 @@ def _events(columns: Mapping[str, Sequence[Any]]) -> Iterator[Event]:
         fields["files"] = [None if each is None else _paths(each) for each in files]
     fields["id"] = ["" if key is None else str(key) for key in columns["id"]] if "id" in columns else repeat("")
     rows = zip(*(fields.get(name) or repeat(None) for name in Event._fields), strict=False)
-    return map(partial(tuple.__new__, Event), rows)  # In a third of the time of Event._make.
+    return map(partial(tuple.__new__, Event), rows)  # Three times as fast as Event._make.
 
 
 @lru_cache(maxsize=1000)
@@ -164,14 +163,14 @@ def _may_be_slip(key: str) -> bool:
 
 
 def _paths(files: list[Any]) -> tuple[str, ...]:
-    """Each path once; ValueError where one of them is no path."""
+    """The distinct paths; ValueError if one is empty or not a text."""
     if not set(map(type, files)) <= {str} or not all(files):
         raise ValueError("files")
     return tuple(dict.fromkeys(files))
 
 
 def event_of(record: Record) -> Event:
-    """The event of a record; InputError names the field that is not as it should be."""
+    """The event of a record; InputError names the field that cannot be read."""
     record.check_spelling(_FIELDS)
     get = record.value.get
     repo, pr, kind, identity = get("repo"), get("pr"), get("kind"), get("id")

@@ -1,7 +1,7 @@
 """`gerrit`: RevFinder's JSON lines, one change per line; one file is one repository.
 
-A change is opened at `submit_date` by nobody that the data names; every vote, of any value, is a review at its
-`grant_date`; `close_date` merges it (status M) or closes it. Paths are taken without the project.
+A change is opened at `submit_date`, by an unknown author; every vote, of any value, is a review at its `grant_date`;
+`close_date` merges it (status M) or closes it. Paths are without the project.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _events(record: Record, repo: str) -> Iterator[Event]:
 
 
 def _state(value: object) -> str:
-    """The vote in GitHub's words: +2 approves, below 0 asks for changes, the rest comments."""
+    """The vote as GitHub's review state: +2 approves, below 0 requests changes, the rest comments."""
     vote = value if type(value) is int else 0
     return "APPROVED" if vote >= 2 else "CHANGES_REQUESTED" if vote < 0 else "COMMENTED"
 

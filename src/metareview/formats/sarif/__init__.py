@@ -1,1 +1,1 @@
-"""What reading and writing SARIF 2.1.0 takes: rules and their messages, places, and our own property bag."""
+"""Parts of SARIF 2.1.0: rules and their messages, places, and metareview's own property bag."""

@@ -1,4 +1,4 @@
-"""Our own property bag in a SARIF file: what a comment or a review has and SARIF has no place for."""
+"""Metareview's property bag in SARIF: the fields of comments and reviews that SARIF has no place for."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from metareview.model.comment import COMMENT_FIELDS, Comment, Review
 BAG = "metareview"
 REVIEW_TEXTS = ("language", "pr_category", "run", "author", "merged_at", "closed_at")
 REVIEW_NUMBERS = ("cost", "tokens", "seconds")
-REVIEW_FIELDS = ("reviewer", "pr", *REVIEW_TEXTS, *REVIEW_NUMBERS, "meta")
+REVIEW_FIELDS = ("pr", *REVIEW_TEXTS, *REVIEW_NUMBERS, "meta")
 
 
 def bag_of(record: Record) -> Record | None:
@@ -24,19 +24,19 @@ def bag_of(record: Record) -> Record | None:
 
 
 def with_bag(comment: Comment, bag: Record) -> Comment:
-    """The comment with what its bag says of it, which may also be that it has no such thing."""
+    """The comment with the fields of its bag; a null there removes a field."""
     kept: Mapping[str, Any] = bag.comment().to_dict()
     fields = {name: kept.get(name) for name in COMMENT_FIELDS if name in bag.value and name != "note"}
     return comment.replace(**fields, note=kept["note"] if "note" in bag.value else comment.note)
 
 
 def comment_bag(comment: Comment, as_read: Comment) -> dict[str, object]:
-    """What must be kept for `with_bag` to make of one comment the other."""
+    """The fields that `with_bag` needs to restore the comment."""
     return {name: comment[name] for name in COMMENT_FIELDS if comment[name] != as_read[name]}
 
 
 def review_with_bag(review: Review, bag: Record) -> Review:
-    """The same for a review."""
+    """The review with the fields of its bag."""
     kept: dict[str, Any] = {name: bag.optional_text(name) for name in REVIEW_TEXTS}
     kept |= {name: bag.number(name) for name in REVIEW_NUMBERS}
     pr = bag.optional_text("pr") or review.pr

@@ -6,14 +6,14 @@ import re
 from collections.abc import Sequence
 
 _PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([0-9]{1,6})\}")
-# A link whose target is a location's number or a place in the log says nothing outside the log; its text does.
-# An escaped bracket begins none, so that no text is looked through more than once.
+# A link to a numbered location or a place in the log means nothing outside the log: only its text is kept.
+# An escaped bracket begins no link, so that no text is searched twice.
 _LINK = re.compile(r"(?<!\\)\[((?:\\[\\\[\]]|[^\\\[\]])*)\]\((?:[0-9]+|sarif:[^()\s]*)\)")
 _ESCAPED = re.compile(r"\\([\\\[\]])")
 
 
 def message_text(template: str, arguments: Sequence[str] = ()) -> str:
-    """The text of a message string, as a reader of the report sees it.
+    """The text of a message string, as a report shows it.
 
     >>> message_text("[{0}](1) is used as {{key}}", ["user[0]"])
     'user[0] is used as {key}'
@@ -23,7 +23,7 @@ def message_text(template: str, arguments: Sequence[str] = ()) -> str:
     if "{" not in template and "}" not in template:
         return template
     if not arguments and any(brace in _PLACEHOLDER.sub("", template) for brace in "{}"):
-        return template  # Its tool does not know that braces are doubled.
+        return template  # Its tool does not double braces.
 
     def value(found: re.Match[str]) -> str:
         if found[1] is None:
@@ -35,5 +35,5 @@ def message_text(template: str, arguments: Sequence[str] = ()) -> str:
 
 
 def message_template(text: str) -> str:
-    """The message string that says this text, but for what looks like a link in it."""
+    """The message string for a text; links in it are not escaped."""
     return text.replace("{", "{{").replace("}", "}}")

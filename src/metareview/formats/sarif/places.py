@@ -1,4 +1,4 @@
-"""Where a SARIF result points: URIs against their bases as paths, regions as lines."""
+"""Locations of SARIF results: paths from URIs and their bases, lines from regions."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _ABSOLUTE = re.compile(r"/|[A-Za-z]:/")
 _UNCLEAN = re.compile(r"//|(?:\A|/)\.{1,2}(?:/|\Z)")
 _MANY_ROOTS = 100
 _DEEPEST = 10
-"""Files within files and bases of bases beyond this are no real ones."""
+"""Levels of artifacts within artifacts, and of bases of bases, that are followed."""
 Lines = tuple[int | None, int | None]
 
 
 class Places:
-    """The artifacts of a run, and the bases that their URIs are relative to."""
+    """The artifacts of a run, and the bases of their URIs."""
 
     def __init__(self, run: Record) -> None:
         self._artifacts = run.optional_objects("artifacts")
@@ -45,7 +45,7 @@ class Places:
                 self._roots = tuple(dict.fromkeys((*self._roots, f"{path.rstrip('/')}/")))[:_MANY_ROOTS]
 
     def path(self, location: Record) -> str | None:
-        """The path of an `artifactLocation`: relative to the repository's root where the file says what that is."""
+        """The path of an `artifactLocation`, relative to the repository's root where the file names that."""
         value = location.value
         uri, base, index = value.get("uri"), value.get("uriBaseId"), value.get("index")
         try:
@@ -53,7 +53,7 @@ class Places:
         except KeyError:
             self._paths[uri, base, index] = path = self._path(location, index)
             return path
-        except TypeError:  # one of them is a list or an object
+        except TypeError:  # One of them is a list or an object.
             return self._path(location, index)
 
     def _path(self, location: Record, index: object) -> str | None:
@@ -68,7 +68,7 @@ class Places:
         return index if type(index) is int and 0 <= index < len(self._artifacts) else None
 
     def _artifact_path(self, place: int) -> str | None:
-        """With the paths of what it is nested in, such as an archive, before its own."""
+        """Its path behind those of the artifacts that it is in, such as an archive."""
         pieces: list[str] = []
         seen: set[int] = set()
         at: int | None = place
@@ -88,8 +88,8 @@ class Places:
         return path[len(root) :] or path
 
     def _chain(self, uri: str, base: str | None, *, up_to_root: bool = False) -> list[str]:
-        """A URI and what it is relative to, outermost last. A base that is missing, or that has been met before, ends
-        it; so does, if asked for, the root of the repository.
+        """A URI and its bases, outermost last, up to a base that is missing or repeats, or, with `up_to_root`, to the
+        root of the repository.
         """
         pieces, seen = [uri], set[str]()
         while base is not None and base not in seen and len(seen) < _DEEPEST and not _SCHEME.match(pieces[-1]):
@@ -103,8 +103,8 @@ class Places:
         return pieces
 
     def _is_root(self, base: str) -> bool:
-        """Whether it is where the repository is: by what the file says, or else an outermost base that is called so,
-        such as `%SRCROOT%` or `PROJECTROOT`.
+        """Whether a base is the repository's root: as the file states, or else by an outermost base's name, such as
+        `%SRCROOT%` or `PROJECTROOT`.
         """
         if self._roots or self._root_bases:
             return base in self._root_bases
@@ -113,7 +113,7 @@ class Places:
         return outermost and letters.endswith("root") and letters != "root"
 
     def lines(self, physical: Record) -> Lines:
-        """The first and last line of a `physicalLocation`; (None, None) where nobody can tell, or it is the file."""
+        """The first and last line of a `physicalLocation`; (None, None) if they are unknown, or it is the file."""
         if physical.value.get("region") is None:
             return None, None
         region = physical.optional_object("region")
@@ -121,11 +121,11 @@ class Places:
         if start is None:
             return self._lines_of_offset(physical.optional_object("artifactLocation"), region)
         last = start if end is None else end
-        # The end is the column behind the last character: in column 1 the line before is the last.
+        # The end is exclusive: column 1 is the end of the line before.
         return start, last - 1 if last > start and region.value.get("endColumn") == 1 else last
 
     def _lines_of_offset(self, location: Record, region: Record) -> Lines:
-        """By characters from the beginning, where the file holds the artifact's text."""
+        """Lines by offsets of characters, where the file holds the artifact's text."""
         offset, length = region.value.get("charOffset"), region.value.get("charLength")
         place = self._place(location)
         ends = [] if place is None else self._ends(place)
@@ -136,7 +136,7 @@ class Places:
         return first, last
 
     def _place(self, location: Record) -> int | None:
-        """The artifact that a location is in."""
+        """The index of the artifact of a location."""
         index = location.value.get("index")
         if type(index) is int and 0 <= index < len(self._artifacts):
             return index
@@ -145,7 +145,7 @@ class Places:
         return self._by_path.get(self.path(location))
 
     def _ends(self, place: int) -> list[int]:
-        """The offsets of the line ends of an artifact whose text is in the file, the text's own end being the last."""
+        """The offsets of line ends in the artifact's text, and of its end; empty if the file does not hold it."""
         if place not in self._line_ends:
             text = self._artifacts[place].optional_object("contents").optional_text("text")
             wide, ends = 0, []

@@ -1,8 +1,8 @@
-"""The rules of a SARIF run: which one a result is about, what its messages say, and how severe it is."""
+"""The rules of a SARIF run: the rule of each result, its messages and its level."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from metareview.formats.record import Record
@@ -14,7 +14,7 @@ _DEEPEST = 20
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What is known of a rule; of one that the file does not describe, nothing but its component's messages."""
+    """A rule; one that the file does not describe has only the messages of its component."""
 
     id: str | None = None
     name: str | None = None
@@ -23,7 +23,7 @@ class Rule:
     messages: Texts | None = None
     shared_messages: Texts | None = None
     position: tuple[int, int] | None = None
-    """Of its component and within it."""
+    """The indices of its component, and within that."""
 
 
 class Rules:
@@ -37,18 +37,15 @@ class Rules:
         self._by_guid: dict[str, Rule] = {}
         self._places: dict[str, int] = {}
         for place, component in enumerate(components):
-            for key in ("guid", "name"):
-                if name := component.optional_text(key):
-                    self._places.setdefault(name.casefold(), place)
-            # An extension's own go before those of the driver, which some tools have it share.
-            self._shared.append(
-                {**(self._shared[0] if place else {}), **_texts(component.optional_object("globalMessageStrings"))}
-            )
-            records = component.optional_objects("rules")
-            self._rules.append(
-                [_rule(record, self._shared[place], (place, position)) for position, record in enumerate(records)]
-            )
-            for rule, record in zip(self._rules[place], records, strict=True):
+            for name in filter(None, map(component.optional_text, ("guid", "name"))):
+                self._places.setdefault(name.casefold(), place)
+            # An extension's own messages come before the driver's, which some tools share with it.
+            inherited = self._shared[0] if place else {}
+            self._shared.append({**inherited, **_texts(component.optional_object("globalMessageStrings"))})
+            self._rules.append([])
+            for position, record in enumerate(component.optional_objects("rules")):
+                rule = _rule(record, self._shared[place], (place, position))
+                self._rules[place].append(rule)
                 if rule.id is not None:
                     self._by_id.setdefault((place, rule.id), rule)
                     self._by_id.setdefault((None, rule.id), rule)
@@ -57,7 +54,7 @@ class Rules:
         self._levels = [dict(self._overrides(invocation)) for invocation in run.optional_objects("invocations")]
 
     def of(self, result: Record) -> Rule:
-        """The rule of a result: by `rule`, `ruleIndex` and `ruleId`, in the order of how exactly each names it."""
+        """The rule of a result by `rule`, `ruleIndex` or `ruleId`: the most exact that names one."""
         reference = result.optional_object("rule") if result.value.get("rule") is not None else None
         return self._find(reference, result.value.get("ruleId"), result.value.get("ruleIndex"))
 
@@ -79,7 +76,7 @@ class Rules:
         return Rule(shared_messages=self._shared[home])
 
     def _component(self, reference: Record) -> int | None:
-        """Where the component is that a reference names; None where it names none."""
+        """The index of the component that a reference names; None where it names none."""
         component = reference.optional_object("toolComponent").value
         index = component.get("index")
         if type(index) is int and 0 <= index < len(self._rules) - 1:
@@ -88,7 +85,7 @@ class Rules:
         return next((self._places[name] for name in names if name in self._places), None)
 
     def _overrides(self, invocation: Record) -> Iterator[tuple[tuple[int, int], str]]:
-        """The levels that an invocation sets, by the rule's position."""
+        """The levels that an invocation sets, by the position of the rule."""
         for override in invocation.optional_objects("ruleConfigurationOverrides"):
             rule = self._find(override.optional_object("descriptor"), None, None)
             level = override.optional_object("configuration").optional_text("level")
@@ -114,7 +111,7 @@ class Rules:
 
 
 def result_text(result: Record, rule: Rule) -> str:
-    """What a result says: its own text, that which its message's id stands for, or else what its rule is about."""
+    """The text of a result: its own, that of its message's id, or else its rule's description."""
     message = result.optional_object("message")
     template = message.optional_text("text") or message.optional_text("markdown")
     if not template and isinstance(name := message.value.get("id"), str):
@@ -123,18 +120,13 @@ def result_text(result: Record, rule: Rule) -> str:
     if not template:
         return rule.description
     arguments = message.value.get("arguments")
-    return message_text(template, _strings(message, arguments) if arguments else ())
-
-
-def _strings(message: Record, arguments: object) -> Sequence[str]:
-    values = arguments if isinstance(arguments, list) else []
-    return [value if isinstance(value, str) else str(value) for value in values]
+    return message_text(template, list(map(str, arguments)) if isinstance(arguments, list) else ())
 
 
 def _rule(record: Record, shared: Texts, position: tuple[int, int]) -> Rule:
     name = record.optional_text("name")
     descriptions = (
-        record.optional_object(key).optional_text("text") for key in ("shortDescription", "fullDescription")
+        record.optional_object(f"{length}Description").optional_text("text") for length in ("short", "full")
     )
     return Rule(
         id=record.optional_text("id"),
@@ -153,7 +145,7 @@ def _texts(strings: Record) -> Texts:
 
 
 def _and_its_parents(rule_id: str) -> Iterator[str]:
-    """A hierarchical id with ever fewer of its parts: `a/b/c`, `a/b`, `a`."""
+    """A hierarchical id and those of its parents: `a/b/c`, `a/b`, `a`."""
     for _ in range(_DEEPEST):
         yield rule_id
         rule_id, slash, _ = rule_id.rpartition("/")

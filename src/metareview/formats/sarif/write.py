@@ -1,4 +1,4 @@
-"""Reviews as SARIF: a file per pull request, a run per review. What SARIF has no place for goes into property bags."""
+"""Reviews as SARIF: a file per pull request, a run per review, other fields in property bags."""
 
 from __future__ import annotations
 
@@ -38,23 +38,16 @@ def _log(reviews: Iterable[Review]) -> str:
 
 
 def _run(review: Review) -> dict[str, object]:
-    rules = {category: place for place, category in enumerate(dict.fromkeys(_categories(review)))}
-    kept = {name: getattr(review, name) for name in REVIEW_FIELDS if name != "reviewer"}
-    bag = {name: value for name, value in kept.items() if value is not None}
+    categories = dict.fromkeys(comment.category for comment in review.comments if comment.category)
+    rules = {category: place for place, category in enumerate(categories)}
+    bag = {name: value for name in REVIEW_FIELDS if (value := getattr(review, name)) is not None}
     if not review.reviewer:
         bag["reviewer"] = None
     driver: dict[str, object] = {"name": review.reviewer or _UNNAMED}
     if rules:
         driver["rules"] = [{"id": category} for category in rules]
-    return {
-        "tool": {"driver": driver},
-        "results": [_result(comment, rules) for comment in review.comments],
-        "properties": {BAG: bag},
-    }
-
-
-def _categories(review: Review) -> list[str]:
-    return [comment.category for comment in review.comments if comment.category]
+    results = [_result(comment, rules) for comment in review.comments]
+    return {"tool": {"driver": driver}, "results": results, "properties": {BAG: bag}}
 
 
 def _result(comment: Comment, rules: dict[str, int]) -> dict[str, object]:
@@ -84,7 +77,7 @@ def _result(comment: Comment, rules: dict[str, int]) -> dict[str, object]:
 
 
 def _uri(path: str) -> str:
-    """As a URI reference: a colon in it is no scheme, a path from the root is one of a file."""
+    """The path as a URI reference: its colons begin no scheme, and an absolute path becomes a file's URI."""
     drive = re.match(r"[A-Za-z]:/", path)
     if drive:
         return f"file:///{drive[0]}{quote(path[3:])}"
