@@ -66,8 +66,10 @@ class Kind(Generic[SummaryT, RecordT]):
     """OtherFiguresError where the summary says something else than these lines of records."""
     check_record: Callable[[JsonObject], None] = lambda line: None
     """OtherFiguresError where a record's figures are not those of what it lists."""
+    has_parts: Callable[[Path], bool] = lambda folder: False
+    """Whether an unfinished run of this kind keeps something in its folder beside its records."""
     remove_parts: Callable[[Path], None] = lambda folder: None
-    """Removes from a run's folder what an unfinished run of this kind keeps beside its records."""
+    """Removes it."""
     together: Callable[[Iterator[RecordT]], Iterator[RecordT]] = lambda records: records
     """The records as what figures are over: those of repeated runs as one."""
 

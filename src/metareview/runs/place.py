@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from metareview.errors import UsageError
 from metareview.formats.seals import SCHEMA, SEALED, whole_lines
@@ -23,7 +23,6 @@ from metareview.runs.files import (
     EXAMPLES,
     MANIFEST,
     PAIRS,
-    PARTS,
     RESULTS,
     SUMMARY,
     VERDICT_FILES,
@@ -33,12 +32,10 @@ from metareview.runs.files import (
     read_json,
     written_to,
 )
-from metareview.runs.kind import Kind, RecordT, SummaryT
+from metareview.runs.kind import KINDS, Kind, RecordT, SummaryT, kind_named
 from metareview.runs.labels import FRAME, UNLISTED
 from metareview.runs.links import refuse_links
 from metareview.runs.parts import has_part_files, parts_of, remove_parts, remove_unfinished_parts
-from metareview.runs.routing_kind import KIND as ROUTING
-from metareview.runs.routing_parts import RoutingParts
 from metareview.runs.run import Manifest, now, run_key
 from metareview.runs.salvage import Kept
 
@@ -114,7 +111,8 @@ def _differences(stored: JsonObject, manifest: Manifest) -> Iterator[str]:
 def _holds_nothing(folder: Path, stored: JsonObject) -> bool:
     """Whether an unfinished run has neither a record nor a verdict that was paid for, as one that was refused by its
     model's server."""
-    if stored.get("status") == "finished" or RoutingParts(folder / PARTS).is_begun():
+    kind = _kind_of(stored)
+    if stored.get("status") == "finished" or (kind is not None and kind.has_parts(folder)):
         return False
     results, pairs = folder / RESULTS, folder / PAIRS
     if has_part_files(results) or has_part_files(pairs) or any(each.is_dir() for each in (results, pairs)):
@@ -161,8 +159,14 @@ def remove_run(folder: Path) -> None:
         (folder / name).unlink(missing_ok=True)
         if name in (RESULTS, PAIRS):
             remove_parts(folder / name)
-    if stored.get("kind") == ROUTING.name:
-        RoutingParts(folder / PARTS).remove()
+    if kind := _kind_of(stored):
+        kind.remove_parts(folder)
+
+
+def _kind_of(stored: JsonObject) -> Kind[Any, Any] | None:
+    """The kind that a manifest names; None where it names none of ours."""
+    name = stored.get("kind")
+    return kind_named(name) if isinstance(name, str) and name in KINDS else None
 
 
 def _written_by(folder: Path, stored: JsonObject) -> list[str]:

@@ -25,6 +25,7 @@ KIND: Kind[RoutingSummary, RoutingRecord] = Kind(
     key=lambda record: (record.repo, str(record.pr)),
     check_figures=check_routing,
     check_record=check_routing_record,
+    has_parts=lambda folder: RoutingParts(folder / PARTS).is_begun(),
     remove_parts=lambda folder: RoutingParts(folder / PARTS).remove(),
     pieces=lambda record, _: iter([(RESULTS, record_line(record).decode().rstrip("\n"))]),
 )
