@@ -22,7 +22,7 @@ from metareview.model.event import History, Sifted
 from metareview.pipelines.routing.count import conclude, configured, not_applicable, without_figures
 from metareview.pipelines.routing.gather import Batch, Replaying, Repository, active_in, cohorts_of, replay_batch
 from metareview.pipelines.routing.plan import Plan, empty_cohort, unready_warning
-from metareview.pipelines.routing.read import CODEOWNERS, Beside, InputFiles, texts_wanted
+from metareview.pipelines.routing.read import Beside, InputFiles, texts_wanted
 from metareview.pipelines.routing.scatter import Opening, Reader, RepositoryFacts, Scattered, scatter
 from metareview.pipelines.routing.stream import HELD
 from metareview.routing.summary import HistoryFacts, RoutingSummary
@@ -67,15 +67,15 @@ def evaluate_large(
     """
     options = routers.options
     config = manifest_config(configured(routers))
-    if out is not None and not overwrite and (done := _finished(out, config, routers, files)):
+    if out is not None and not overwrite and (done := _finished(out, config, routers, files, beside)):
         return done
     with TemporaryFolder() as packed, ThreadPoolExecutor(1) as aside:
-        hashing = aside.submit(files.hash)  # A matter of seconds, and no matter of Python's.
+        hashing = aside.submit(files.hash, beside.files)  # A matter of seconds, and no matter of Python's.
         reader = Reader(given.name, texts_wanted(options), options.as_sent(), packed)
         with watch("reading the history (MB)") as progress, written_to(packed, "Set TMPDIR to a folder with space."):
             scattered = scatter(reader, given, engine, progress)
         hashes = hashing.result()
-        files.check(*hashes)
+        files.check(*(name for name in hashes if name.startswith("history")))
         inputs = beside.with_history(History.without_events(scattered.outline), scattered.repositories)
         plan = replace(routers, inputs=inputs, options=options.as_sent())
         large = Large(plan, scattered, engine, packed)
@@ -83,7 +83,7 @@ def evaluate_large(
             (packed / PARTS).mkdir()
             parts = RoutingParts(packed / PARTS)
             summary, numbers = large.replay(parts, watch)
-            files.check(CODEOWNERS)
+            files.check_codeowners()
             records = list(parts.read_records(numbers))
             manifest = Manifest(ROUTING.name, config, hashes, started=now(), status="finished")
             return Run(ROUTING, summary, manifest, None, records)
@@ -92,18 +92,18 @@ def evaluate_large(
             with written_to(out):
                 (out / PARTS).mkdir(exist_ok=True)
             summary, numbers = large.replay(parts, watch)
-            files.check(CODEOWNERS)
+            files.check_codeowners()
             return writer.finish_with_parts(summary, partial(parts.lines, numbers))
 
 
-def _finished(out: Path, config: JsonObject, routers: Plan, files: InputFiles) -> RoutingRun | None:
+def _finished(out: Path, config: JsonObject, routers: Plan, files: InputFiles, beside: Beside) -> RoutingRun | None:
     """The same run where the folder holds it, finished; None where it must be replayed.
 
     Routers of the user's may have changed since: theirs are replayed, and held against what is there.
     """
     if not (out / MANIFEST).exists() or not all(router.built_in for router in routers.routers):
         return None
-    with RunWriter(out, ROUTING, config, files.hash()) as writer:
+    with RunWriter(out, ROUTING, config, files.hash(beside.files)) as writer:
         return writer.finished
 
 

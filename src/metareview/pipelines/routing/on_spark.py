@@ -32,7 +32,7 @@ from metareview.pipelines.routing.gather import Batch, Replaying
 from metareview.pipelines.routing.large import Large, Watch, unwatched
 from metareview.pipelines.routing.packed import to_bytes
 from metareview.pipelines.routing.plan import Plan
-from metareview.pipelines.routing.read import CODEOWNERS, Beside, InputFiles, texts_wanted
+from metareview.pipelines.routing.read import Beside, InputFiles, texts_wanted
 from metareview.pipelines.routing.scatter import (
     PIECE_ROWS,
     Piece,
@@ -93,7 +93,7 @@ def evaluate_on_spark(
             with TemporaryFolder() as folder:
                 held = RoutingParts(folder)
                 summary, numbers = _large(plan, scattered, exchange, held).replay(held, watch)
-                files.check(CODEOWNERS)
+                files.check_codeowners()
                 records = list(held.read_records(numbers))
             manifest = Manifest(ROUTING.name, config, hashes, started=now(), status="finished")
             return Run(ROUTING, summary, manifest, None, records)
@@ -102,7 +102,7 @@ def evaluate_on_spark(
                 return writer.finished
             parts = ParquetParts(writer.parts_folder(RESULTS).absolute())
             summary, _ = _large(plan, scattered, exchange).replay(parts, watch)
-            files.check(CODEOWNERS)
+            files.check_codeowners()
             return writer.finish_written(summary, summary.prs)
     finally:
         exchange.close()
