@@ -25,7 +25,7 @@ BUILT_IN = f"metareview {__version__}"
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class InstalledPlugin:
     """A plug-in that is installed: its name, the package that brings it, and `module:attribute` to load it from."""
 
     name: str
@@ -54,14 +54,14 @@ class Registry:
     """Further names of our own: the plug-in that each stands for."""
 
     @cached_property
-    def installed(self) -> Mapping[str, Found]:
+    def installed(self) -> Mapping[str, InstalledPlugin]:
         """By name: our own first, then those of other packages, which cannot take a name of ours."""
         package = importlib.import_module(self.folder)
         modules = {module.name.replace("_", "-"): module.name for module in pkgutil.iter_modules(package.__path__)}
         names = [*self.order, *(name for name in modules if name not in self.order)]
-        own = [Found(name, BUILT_IN, f"{self.folder}.{modules[name]}:PLUGIN") for name in names]
+        own = [InstalledPlugin(name, BUILT_IN, f"{self.folder}.{modules[name]}:PLUGIN") for name in names]
         others = [
-            Found(point.name, f"{point.dist.name} {point.dist.version}" if point.dist else "?", point.value)
+            InstalledPlugin(point.name, f"{point.dist.name} {point.dist.version}" if point.dist else "?", point.value)
             for point in sorted(entry_points(group=self.group), key=lambda point: point.name)
         ]
         return {found.name: found for found in (*own, *others) if found.built_in or found.name not in modules}

@@ -8,7 +8,7 @@ import pytest
 from metareview.errors import InputError
 from metareview.formats.history import read_history
 from metareview.formats.line_parts import read_part
-from metareview.formats.protocol import TextsWanted
+from metareview.formats.protocol import TextFilter
 from metareview.model.time import parse_time
 
 pa = pytest.importorskip("pyarrow")
@@ -23,8 +23,8 @@ EVENTS = {
     "actor": [f"user{row % 3}" for row in range(len(KINDS))],
 }
 COLUMNS = {name: pa.array(cells) for name, cells in EVENTS.items()}
-UNTIL = TextsWanted(frozenset(), parse_time("2024-01-03"))
-CHOSEN = TextsWanted(frozenset({"o/r"}))
+UNTIL = TextFilter(frozenset(), parse_time("2024-01-03"))
+CHOSEN = TextFilter(frozenset({"o/r"}))
 
 
 def written(tmp_path, columns, **options):

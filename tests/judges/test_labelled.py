@@ -11,7 +11,7 @@ from test_cascade import First, Model
 
 from metareview.api import compare, evaluate_comments
 from metareview.errors import UsageError
-from metareview.formats.labels import Label
+from metareview.formats.labels import NotePairLabel
 from metareview.judges.builtin.cascade import CascadeJudge
 from metareview.judges.cascade.pairs import PairRules
 from metareview.judges.labelled import LabelledJudge, with_labels
@@ -62,7 +62,7 @@ def of_run(match, name="anna", reference=0, **more):
 
 
 def test_a_label_takes_the_place_of_the_verdict():
-    judge = with_labels(No(), [Label("it leaks", "leak", True, pr=PR, by=("anna", "ben"))])
+    judge = with_labels(No(), [NotePairLabel("it leaks", "leak", True, pr=PR, by=("anna", "ben"))])
     [answer] = judge.judge([question(["leak", "style"], ["it leaks"])])
     assert (answer.match.tolist(), answer.score.tolist()) == ([1, 0], [1.0, 0.25])
     assert list(answer.by) == ["label", "judge"]
@@ -72,7 +72,7 @@ def test_a_label_takes_the_place_of_the_verdict():
 
 
 def test_a_label_holds_for_its_pull_request_and_notes_and_never_for_negatives():
-    judge = with_labels(No(), [Label("it leaks", "leak", True, pr=PR)])
+    judge = with_labels(No(), [NotePairLabel("it leaks", "leak", True, pr=PR)])
     asked = [
         question(["leak"], ["it leaks"], pr="octo/app#1"),
         question(["leak"], ["it leaks"], pr=OTHER),
@@ -83,13 +83,13 @@ def test_a_label_holds_for_its_pull_request_and_notes_and_never_for_negatives():
 
 
 def test_a_label_holds_however_the_characters_of_its_notes_are_encoded():
-    judge = with_labels(No(), [Label("the cafe\u0301 leaks", "caf\u00e9", True, pr=PR)])
+    judge = with_labels(No(), [NotePairLabel("the cafe\u0301 leaks", "caf\u00e9", True, pr=PR)])
     [answer] = judge.judge([question(["cafe\u0301"], ["the caf\u00e9 leaks"])])
     assert answer.match.tolist() == [1]
 
 
 def test_a_label_without_a_pull_request_holds_everywhere_unless_one_is_about_this_one():
-    labels = [Label("it leaks", "leak", False, pr=PR), Label("it leaks", "leak", True)]
+    labels = [NotePairLabel("it leaks", "leak", False, pr=PR), NotePairLabel("it leaks", "leak", True)]
     judge = with_labels(No(), labels)
     asked = [question(["leak"], ["it leaks"], pr=pr) for pr in (PR, OTHER, "")]
     assert [answer.match.tolist() for answer in judge.judge(asked)] == [[0], [1], [1]]
@@ -97,7 +97,7 @@ def test_a_label_without_a_pull_request_holds_everywhere_unless_one_is_about_thi
 
 def test_a_model_is_not_asked_about_labelled_pairs_and_sees_all_notes():
     model = Model({("style", "it leaks")})
-    judge = with_labels(model, [Label("it leaks", "leak", False)])
+    judge = with_labels(model, [NotePairLabel("it leaks", "leak", False)])
     asked = question(["leak", "style"], ["it leaks"])
     assert isinstance(judge, ModelJudge)
     assert judge.planned_calls([asked]) == 1
@@ -118,7 +118,7 @@ def test_a_cascade_takes_a_labelled_pair_as_settled():
     asked = Question(["leak"], ["it leaks", "style"], np.array([[0, 0], [0, 1]], np.int64))
     cascade.judge([asked])
     assert model.asked == []  # the first judge is sure of one pair, so the other can add nothing
-    with_labels(cascade, [Label("it leaks", "leak", False)]).judge([asked])
+    with_labels(cascade, [NotePairLabel("it leaks", "leak", False)]).judge([asked])
     assert model.asked == [("leak", "style")]
 
 
@@ -129,7 +129,9 @@ def test_every_labelled_pair_is_as_labelled_and_every_other_as_judged(data):
     notes = st.sampled_from(["a", "b", "c", "d"])
     generated, reference = (data.draw(st.lists(notes, min_size=1, max_size=4)) for _ in "gr")
     labels = data.draw(
-        st.lists(st.builds(Label, notes, notes, st.booleans(), pr=st.sampled_from([None, PR, OTHER])), max_size=8)
+        st.lists(
+            st.builds(NotePairLabel, notes, notes, st.booleans(), pr=st.sampled_from([None, PR, OTHER])), max_size=8
+        )
     )
     truth = data.draw(st.sets(st.tuples(notes, notes)))
     asked = question(generated, reference)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gitlab_server import PATH, TOKEN, GitLabServer, discussion, merge_request, note, on_line, project, sample
 from metareview.errors import UsageError
-from metareview.model.selection import EVERYBODY
+from metareview.model.selection import ALL_NAMES
 from metareview.sources.gitlab.comments import records
 from metareview.sources.node import Node, Unexpected
 from pulls import GitLabPull
@@ -176,7 +176,7 @@ def test_whatever_a_server_sends_is_read_or_unexpected(fields, discussions, note
     about = {"web_url": f"https://gitlab.example/{PATH}/-/merge_requests/1"} | fields
     said = [*discussions, {"individual_note": False, "notes": [note(1, "ben", "x") | each for each in notes]}]
     try:
-        lines, _ = records(Node(about), [Node(each) for each in said], EVERYBODY, lambda comments: [])
+        lines, _ = records(Node(about), [Node(each) for each in said], ALL_NAMES, lambda comments: [])
     except Unexpected:
         return
     json.dumps(lines, ensure_ascii=False)

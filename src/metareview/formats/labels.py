@@ -19,7 +19,7 @@ from metareview.errors import InputError
 from metareview.formats.input_file import InputFile
 from metareview.formats.json_values import object_of_line, refuse_over_lines
 from metareview.formats.record import Record
-from metareview.model.label import verdict_of_most
+from metareview.model.label import majority_verdict
 from metareview.model.words import plural
 
 EXAMPLE = '{"a": "note of a reference", "b": "note of a comment", "match": true, "group": "pull request and reviewer"}'
@@ -28,7 +28,7 @@ _Key = tuple[str | None, str | None, int | None, int | None, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class NotePairLabel:
     """`reference` and `candidate` raise the same issue, or not. Pairs of one group are rivals; None: no rivals."""
 
     reference: str
@@ -50,8 +50,8 @@ class Label:
 class LabelSet:
     """The labels of a file that are in force, and what else it said."""
 
-    labels: Sequence[Label]
-    taken_back: Sequence[Label] = ()
+    labels: Sequence[NotePairLabel]
+    taken_back: Sequence[NotePairLabel] = ()
     """Pairs on which nobody holds anything any more, with the verdict that was taken back."""
     issues: int = 0
     """Lines about unlisted issues."""
@@ -62,7 +62,7 @@ class LabelSet:
     warnings: Sequence[str] = ()
 
 
-def read_labels(path: str | Path) -> list[Label]:
+def read_labels(path: str | Path) -> list[NotePairLabel]:
     """The labels of a file that are in force, in order; anything wrong is an InputError that names the line."""
     return list(read_label_set(InputFile(path)).labels)
 
@@ -116,34 +116,34 @@ def _plain(file: InputFile) -> LabelSet:
     return LabelSet(labels, warnings=file.all_warnings())
 
 
-def _label(record: Record, match: bool) -> Label:
+def _label(record: Record, match: bool) -> NotePairLabel:
     a, b = record.text("a"), record.text("b")
     if a is None or b is None:
         record.fail(None, f"{'a' if a is None else 'b'} is missing", _WRITE)
     name = record.text("name")
     pr, reviewer = record.text("pr") or None, record.text("reviewer")
     kinds = (record.identifier(key) or None for key in ("severity", "category", "context"))
-    return Label(a, b, match, record.identifier("group"), pr, reviewer, (name,) if name else (), *kinds)
+    return NotePairLabel(a, b, match, record.identifier("group"), pr, reviewer, (name,) if name else (), *kinds)
 
 
 @dataclass
-class _Said:
+class _PairVotes:
     """What was said of one pair: by person, the verdict now in force, in the order of the latest words."""
 
-    label: Label
+    label: NotePairLabel
     now: dict[str | None, bool] = field(default_factory=dict)
 
-    def in_force(self) -> Label | None:
+    def in_force(self) -> NotePairLabel | None:
         if not self.now:
             return None
-        match = verdict_of_most(self.now)
+        match = majority_verdict(self.now)
         people = tuple(name for name, verdict in self.now.items() if name and verdict == match)
         return replace(self.label, match=match, by=people)
 
 
 def _of_a_run(file: InputFile) -> LabelSet:
     """Line by line, so that half a line that a kill left is passed over, with a warning, and nothing else is."""
-    said: dict[_Key, _Said] = {}
+    said: dict[_Key, _PairVotes] = {}
     issues = outcomes = 0
     for record in whole_records(file):
         if "issue" in record.value:
@@ -157,7 +157,7 @@ def _of_a_run(file: InputFile) -> LabelSet:
             record.refuse("match", "true, false or null", "Give null to take a label back.")
         label = _label(record, bool(match))
         name = label.by[0] if label.by else None
-        pair = said.setdefault(_key(record, label), _Said(label))
+        pair = said.setdefault(_key(record, label), _PairVotes(label))
         pair.label = label
         pair.now.pop(name, None)
         if match is not None:
@@ -185,7 +185,7 @@ def whole_records(file: InputFile) -> Iterator[Record]:
             yield record
 
 
-def _key(record: Record, label: Label) -> _Key:
+def _key(record: Record, label: NotePairLabel) -> _Key:
     """A pair by its notes and, where the line has them, its positions: in a folder that held another run before, the
     same positions are those of other notes, and what was said of these stands."""
     generated, reference = record.value.get("generated"), record.value.get("reference")

@@ -13,7 +13,7 @@ from metareview.formats.input_file import InputFile
 from metareview.formats.labels import position_of, whole_records
 from metareview.formats.record import Record
 from metareview.model.addressed import ADDRESSED_VERDICTS
-from metareview.model.label import OutcomeLabel, held
+from metareview.model.label import OutcomeLabel, current_verdicts
 from metareview.model.words import plural
 
 EXAMPLE = (
@@ -40,7 +40,7 @@ def read_outcome_labels(file: InputFile) -> OutcomeLabelSet:
             said.append(_label(record))
         else:
             others += 1
-    in_force = held(((*label.key, label.note), label.name, label.verdict) for label in said)
+    in_force = current_verdicts(((*label.key, label.note), label.name, label.verdict) for label in said)
     if not in_force:
         about = f": {plural(others, 'line')} about other things" if others else ""
         raise InputError(f"no labels of outcomes{about}", file=file.name, fix=f"Give lines such as {EXAMPLE}.")

@@ -29,7 +29,7 @@ class CommentFormat:
 
 
 @dataclass(frozen=True, slots=True)
-class TextsWanted:
+class TextFilter:
     """Which events need their texts and files: the others are counted, but nobody will read what they say.
 
     Every event of every repository is still read. It can be the one that shows how far the history reaches, that a
@@ -46,10 +46,10 @@ class TextsWanted:
 
 
 @dataclass(slots=True)
-class Reading:
+class HistoryContext:
     """What is asked of a reader of histories, and what it learns besides the events."""
 
-    texts: TextsWanted = field(default_factory=TextsWanted)
+    texts: TextFilter = field(default_factory=TextFilter)
     end: int | None = None
     """The latest instant that a file tells of, by whatever happened then."""
     gaps: dict[str, set[str]] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class Reading:
         )
 
 
-ReadEvents = Callable[[InputFile, Reading], Iterable[Event]]
+ReadEvents = Callable[[InputFile, HistoryContext], Iterable[Event]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class HistoryFormat:
         """The format whose events are read so; a file is a history of its own."""
 
         def read(file: InputFile) -> History:
-            reading = Reading()
+            reading = HistoryContext()
             return reading.history(events(file, reading), file.name)
 
         return cls(summary, sniff, read, events)

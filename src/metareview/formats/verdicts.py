@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Literal
 
 from metareview.errors import InputError
+from metareview.formats.checksums import RESULTS, check_file_of_run
 from metareview.formats.input_file import InputFile
 from metareview.formats.json_values import objects_of_lines
 from metareview.formats.labels import first_object, is_labels, position_of, read_label_set
 from metareview.formats.line_parts import has_parts, input_of_lines
 from metareview.formats.record import Record
-from metareview.formats.seals import RESULTS, check_file_of_run
 
 Kind = Literal["pairs", "labels", "martian", "examples"]
 ReviewKey = tuple[str | None, str | None, bool]

@@ -158,7 +158,7 @@ def in_order(events: Iterable[Event]) -> list[Event]:
 
 
 @dataclass(frozen=True, slots=True)
-class Sifted:
+class FilterCounts:
     """How many events of some repositories could not be used, or came too early; those of others add up."""
 
     left_out: Counter[str] = field(default_factory=Counter)
@@ -167,9 +167,9 @@ class Sifted:
     never_opened: int = 0
     """Pull requests."""
 
-    def __add__(self, other: Sifted) -> Sifted:
+    def __add__(self, other: FilterCounts) -> FilterCounts:
         never = self.never_opened + other.never_opened
-        return Sifted(self.left_out + other.left_out, self.early + other.early, never)
+        return FilterCounts(self.left_out + other.left_out, self.early + other.early, never)
 
     def warnings(self, unknown: Counter[str]) -> list[str]:
         """Each with its number. `unknown`: events by their kinds, which nobody knows."""
@@ -185,7 +185,7 @@ class Sifted:
         return warnings
 
 
-class Sieve:
+class EventFilter:
     """Lets those events of a repository pass that can be used, one after the other, and counts the rest.
 
     `shown` has, by login as written, the login as shown, of those for whom the two differ.
@@ -225,26 +225,26 @@ class Sieve:
         """Count events that have the id of another of their kind."""
         self._left_out["an earlier event of its kind has its id"] += number
 
-    def sifted(self) -> Sifted:
+    def counts(self) -> FilterCounts:
         """What became of those that did not pass; all of a repository's must have come."""
         before = sum(count for key, count in self._early.items() if key in self.opened)
-        return Sifted(self._left_out, before, sum(key not in self.opened for key in self._early))
+        return FilterCounts(self._left_out, before, sum(key not in self.opened for key in self._early))
 
 
-def sift(events: Iterable[Event], shown: Mapping[str, str]) -> tuple[list[Event], Sifted]:
+def filter_events(events: Iterable[Event], shown: Mapping[str, str]) -> tuple[list[Event], FilterCounts]:
     """Of events in order, those that can be used, and what became of the rest; all of a repository's must be there.
 
     `shown` has, by login as written, the login as shown, of those for whom the two differ.
     """
-    sieve = Sieve(shown)
-    kept = list(sieve.kept(events))
-    return kept, sieve.sifted()
+    event_filter = EventFilter(shown)
+    kept = list(event_filter.kept(events))
+    return kept, event_filter.counts()
 
 
-def names_of(logins: Iterable[str]) -> tuple[dict[str, str], dict[str, str]]:
+def display_names_of(logins: Iterable[str]) -> tuple[dict[str, str], dict[str, str]]:
     """From folded login to the login as shown, which is as first seen, and the logins that are to be shown otherwise.
 
-    >>> names_of(["Ann", "bob", "ann"])
+    >>> display_names_of(["Ann", "bob", "ann"])
     ({'ann': 'Ann', 'bob': 'bob'}, {'ann': 'Ann'})
     """
     names: dict[str, str] = {}
@@ -272,12 +272,12 @@ def make_history(events: Iterable[Event], *, source: str | Path) -> History:
     unknown = Counter(event.kind for event in ordered if event.kind not in KINDS)
     if unknown:
         ordered = [event for event in ordered if event.kind in KINDS]
-    names, shown = names_of(login for login in dict.fromkeys(map(_ACTOR, ordered)) if login is not None)
-    kept, sifted = sift(ordered, shown)
+    names, shown = display_names_of(login for login in dict.fromkeys(map(_ACTOR, ordered)) if login is not None)
+    kept, filter_counts = filter_events(ordered, shown)
     if not any(event.kind == "opened" for event in kept):
         raise no_pull_requests(source)
     bots = bots_of(set(map(_ACTOR_AND_TYPE, ordered)))
-    return History(tuple(kept), end, bots, names, tuple(sifted.warnings(unknown)))
+    return History(tuple(kept), end, bots, names, tuple(filter_counts.warnings(unknown)))
 
 
 def no_pull_requests(source: str | Path) -> InputError:

@@ -119,25 +119,27 @@ class Labels:
 
     def pair_verdicts(self) -> dict[PairKey, bool]:
         """What people hold of each pair: the verdict of most, and of two that are equally many the latest."""
-        return held((label.key, label.name, label.match) for label in self.pairs)
+        return current_verdicts((label.key, label.name, label.match) for label in self.pairs)
 
     def issue_verdicts(self) -> dict[str, IssueVerdict]:
         """The same of each unlisted issue, by people."""
-        return held((label.issue, label.name, label.verdict) for label in self.issues if label.model is None)
+        return current_verdicts(
+            (label.issue, label.name, label.verdict) for label in self.issues if label.model is None
+        )
 
     def model_verdicts(self) -> dict[str, IssueVerdict]:
         """What a model last said of each unlisted issue."""
-        return held((label.issue, None, label.verdict) for label in self.issues if label.model is not None)
+        return current_verdicts((label.issue, None, label.verdict) for label in self.issues if label.model is not None)
 
     def outcome_verdicts(self) -> dict[OutcomeKey, str]:
         """What people hold of what became of each comment."""
-        return held((label.key, label.name, label.verdict) for label in self.outcomes)
+        return current_verdicts((label.key, label.name, label.verdict) for label in self.outcomes)
 
 
 Key = TypeVar("Key", bound=Hashable)
 
 
-def held(said: Iterable[tuple[Key, str | None, Verdict | None]]) -> dict[Key, Verdict]:
+def current_verdicts(said: Iterable[tuple[Key, str | None, Verdict | None]]) -> dict[Key, Verdict]:
     """For each thing what most people hold of it now; of equally many, what was said last."""
     now: dict[Key, dict[str | None, Verdict]] = {}
     for key, name, verdict in said:
@@ -145,10 +147,10 @@ def held(said: Iterable[tuple[Key, str | None, Verdict | None]]) -> dict[Key, Ve
         of_thing.pop(name, None)  # so that the order is that of the latest words
         if verdict is not None:
             of_thing[name] = verdict
-    return {key: verdict_of_most(of_thing) for key, of_thing in now.items() if of_thing}
+    return {key: majority_verdict(of_thing) for key, of_thing in now.items() if of_thing}
 
 
-def verdict_of_most(verdicts: Mapping[str | None, Verdict]) -> Verdict:
+def majority_verdict(verdicts: Mapping[str | None, Verdict]) -> Verdict:
     """What most people hold, given by person in the order of their latest words; of equally many, the latest."""
     in_order = list(verdicts.values())
     times = Counter(in_order)

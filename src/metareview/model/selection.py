@@ -51,7 +51,7 @@ class Selection:
             raise UsageError(f"{self.option} leaves nobody. {there}")
 
 
-EVERYBODY = Selection()
+ALL_NAMES = Selection()
 
 
 @lru_cache(maxsize=1024)

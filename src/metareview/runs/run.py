@@ -14,7 +14,7 @@ from metareview.comments.measures import Rates
 from metareview.comments.records import DIMENSIONS, CommentRecord, Pair, PairBlock
 from metareview.comments.summary import CommentsSummary
 from metareview.errors import InputError
-from metareview.formats.seals import SCHEMA, check_counts, check_records, check_seals, damaged
+from metareview.formats.checksums import SCHEMA, check_counts, check_records, damaged, verify_files
 from metareview.model.build_gates import GateResult
 from metareview.model.measure import Measure
 from metareview.outcomes.records import OutcomeRecord
@@ -298,7 +298,7 @@ def load_run(path: str | Path, *, by_size: bool = False) -> AnyRun:
         manifest = Manifest.from_json(stored)
         if manifest.files is not None:
             check_records(folder, manifest.files, manifest.records)
-            manifest = _with_right_seals(folder, manifest, by_size=by_size)
+            manifest = _with_matching_checksums(folder, manifest, by_size=by_size)
         if not (folder / SUMMARY).exists():
             raise damaged(folder / SUMMARY, "it is missing")
         result = kind.summary_from_json(read_json(folder / SUMMARY))
@@ -324,17 +324,17 @@ def load_run(path: str | Path, *, by_size: bool = False) -> AnyRun:
         ) from None
 
 
-def _with_right_seals(folder: Path, manifest: Manifest, *, by_size: bool) -> Manifest:
-    """The manifest with the seals of the files as they are; InputError where one is neither the one that is wanted nor
-    the one that it takes the place of."""
+def _with_matching_checksums(folder: Path, manifest: Manifest, *, by_size: bool) -> Manifest:
+    """The manifest with the checksums of the files as they are; InputError where one is neither the one that is wanted
+    nor the one that it takes the place of."""
     assert manifest.files is not None
     try:
-        check_seals(folder, manifest.files, by_size=by_size)
+        verify_files(folder, manifest.files, by_size=by_size)
     except InputError:
         if manifest.replaced is None:
             raise
         manifest = replace(manifest, files={**manifest.files, **manifest.replaced})
-        check_seals(folder, manifest.files or {}, by_size=by_size)
+        verify_files(folder, manifest.files or {}, by_size=by_size)
     return replace(manifest, replaced=None)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from metareview.errors import UsageError
-from metareview.model.selection import EVERYBODY, Selection
+from metareview.model.selection import ALL_NAMES, Selection
 from metareview.model.time import parse_time, show_time
 from metareview.model.words import plural
 from metareview.sources.address import Target
@@ -43,7 +43,7 @@ class PullOptions:
     until: str | None = None
     """Pull requests created before this time."""
     overwrite: bool = False
-    reviewers: Selection = EVERYBODY
+    reviewers: Selection = ALL_NAMES
     patches: bool = True
 
     def __post_init__(self) -> None:

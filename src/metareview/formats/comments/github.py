@@ -13,7 +13,7 @@ from metareview.formats.github.addresses import pull_request_of_folder
 from metareview.formats.github.dialects import looks_like_github
 from metareview.formats.github.pages import missing_pages
 from metareview.formats.github.remark import BOT, Kind, PullRequest, rest_id
-from metareview.formats.github.said import paths_by_address, said_once, warn
+from metareview.formats.github.said import deduplicated, paths_by_address, warn
 from metareview.formats.input_file import InputFile
 from metareview.formats.protocol import CommentFormat
 from metareview.model.comment import Comment, Review
@@ -35,7 +35,7 @@ def read(file: InputFile) -> Iterator[Review]:
     """One review per pull request and login, in order of appearance. Replies are kept as such."""
     named = file.pull_request
     missing = missing_pages(file)
-    everything = said_once(file, named or pull_request_of_folder(file.path))
+    everything = deduplicated(file, named or pull_request_of_folder(file.path))
     paths = paths_by_address(everything)
     reviews: dict[tuple[str, str], list[Comment]] = {}
     about: dict[str, PullRequest] = {}

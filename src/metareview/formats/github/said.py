@@ -11,7 +11,7 @@ from metareview.formats.github.remark import BOT, GHOST, Kind, PullRequest, Rema
 from metareview.formats.input_file import InputFile
 from metareview.model.address import pull_request_key
 from metareview.model.comment import Comment
-from metareview.model.repeats import joined
+from metareview.model.deduplicate import joined
 from metareview.model.words import plural
 
 _SAME = ("path", "side", "id", "reactions", "resolved", "outdated")
@@ -54,7 +54,7 @@ class Said:
         )
 
 
-def said_once(file: InputFile, named: str | None) -> list[Said]:
+def deduplicated(file: InputFile, named: str | None) -> list[Said]:
     """Everything that still stands, in order of appearance, each with the address of its pull request; `named` is
     the pull request of what does not tell its own."""
     everything = [said for remark in remarks(file) if (said := _said(remark, named)) is not None]

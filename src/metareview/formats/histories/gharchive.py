@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from metareview.formats.input_file import InputFile
 from metareview.formats.json_values import object_of_line
-from metareview.formats.protocol import HistoryFormat, Reading
+from metareview.formats.protocol import HistoryContext, HistoryFormat
 from metareview.formats.record import Record
 from metareview.model.event import Event
 
@@ -59,7 +59,7 @@ def sniff(file: InputFile) -> bool:
     return len(_KEYS & first.keys()) >= 4 and isinstance(first.get("repo"), dict) and "kind" not in first
 
 
-def events(file: InputFile, reading: Reading) -> Iterator[Event]:
+def events(file: InputFile, reading: HistoryContext) -> Iterator[Event]:
     """The events on pull requests; InputError names the line that cannot be read."""
     body_kept = False
     times: dict[bytes, int] = {}
@@ -82,7 +82,7 @@ def events(file: InputFile, reading: Reading) -> Iterator[Event]:
             yield event
 
 
-def _events(record: Record | None, reading: Reading) -> tuple[Event, ...]:
+def _events(record: Record | None, reading: HistoryContext) -> tuple[Event, ...]:
     """What a line tells of a pull request: nothing, one event, or that it was merged and closed."""
     if record is None:
         return ()

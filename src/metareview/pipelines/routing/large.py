@@ -18,11 +18,11 @@ from typing import Protocol
 from metareview.engines.local import Chunk, Context, LocalEngine, Result, Work, chunks_by_size
 from metareview.formats.history import HistoryInput
 from metareview.formats.input_file import Progress
-from metareview.model.event import History, Sifted
+from metareview.model.event import FilterCounts, History
 from metareview.pipelines.routing.count import conclude, configured, not_applicable, without_figures
 from metareview.pipelines.routing.gather import Batch, Replaying, Repository, active_in, cohorts_of, replay_batch
 from metareview.pipelines.routing.plan import Plan, empty_cohort, unready_warning
-from metareview.pipelines.routing.read import Beside, InputFiles, texts_wanted
+from metareview.pipelines.routing.read import Beside, InputFiles, text_filter
 from metareview.pipelines.routing.scatter import Opening, Reader, RepositoryFacts, Scattered, scatter
 from metareview.pipelines.routing.stream import HELD
 from metareview.routing.summary import HistoryFacts, RoutingSummary
@@ -71,7 +71,7 @@ def evaluate_large(
         return done
     with TemporaryFolder() as packed, ThreadPoolExecutor(1) as aside:
         hashing = aside.submit(files.hash, beside.files)  # A matter of seconds, and no matter of Python's.
-        reader = Reader(given.name, texts_wanted(options), options.as_sent(), packed)
+        reader = Reader(given.name, text_filter(options), options.as_sent(), packed)
         with watch("reading the history (MB)") as progress, written_to(packed, "Set TMPDIR to a folder with space."):
             scattered = scatter(reader, given, engine, progress)
         hashes = hashing.result()
@@ -170,9 +170,9 @@ class Large:
         if (since, until) != (self._replaying.since, self._replaying.until):
             # What looked like the first or the last pull request was none: who was active is looked up once more.
             sums = self._with_active(sums, batches, since, until)
-        sifted = sum((each.sifted for each in replayed), Sifted())
+        filter_counts = sum((each.filter_counts for each in replayed), FilterCounts())
         unready += sum(each.unready for each in replayed)
-        of_history = [*outline.warnings, *sifted.warnings(self._scattered.unknown)]
+        of_history = [*outline.warnings, *filter_counts.warnings(self._scattered.unknown)]
         warnings = (*of_history, *self._plan.warnings, *unready_warning(unready))
         plan = replace(self._plan, warnings=warnings)
         numbers = [batch.number for batch in batches]

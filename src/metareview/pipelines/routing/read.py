@@ -17,7 +17,7 @@ from metareview.formats.history import HistoryInput, find_history_files, open_hi
 from metareview.formats.input_file import InputFile, Progress, readable
 from metareview.formats.pipes import spooled
 from metareview.formats.predictions import read_predictions
-from metareview.formats.protocol import TextsWanted
+from metareview.formats.protocol import TextFilter
 from metareview.formats.reader import several
 from metareview.formats.router_config import read_router_config
 from metareview.model.address import repository_key
@@ -53,7 +53,7 @@ def read_all(given: HistoryInput, options: RoutingOptions) -> History:
     """The history in memory."""
     # A history is millions of objects that form no cycle.
     with garbage_collection_paused():
-        return read_opened(given, texts_wanted(options))
+        return read_opened(given, text_filter(options))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +114,13 @@ def _as_named_in(repos: Collection[str], predictions: Iterable[Predictions]) -> 
     return tuple(renamed)
 
 
-def texts_wanted(options: RoutingOptions) -> TextsWanted:
+def text_filter(options: RoutingOptions) -> TextFilter:
     """What an event says is looked at in the repositories that are scored, up to their last cutoff and the window."""
     delayed = options.cutoff_rule.policy == "created_at" and options.reviews_visible_at == "event"
     if options.until_instant is None or options.truth_span is None or not delayed:
-        return TextsWanted(options.repository_keys)
+        return TextFilter(options.repository_keys)
     until = options.until_instant + options.cutoff_rule.delay + options.truth_span
-    return TextsWanted(options.repository_keys, until)
+    return TextFilter(options.repository_keys, until)
 
 
 class InputFiles:

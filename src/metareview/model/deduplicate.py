@@ -18,19 +18,19 @@ def number_of(known_as: str) -> str:
     return anchor[1] if (anchor := _ANCHOR.fullmatch(known_as)) else known_as
 
 
-def merged_once(reviews: Iterable[Review]) -> tuple[dict[tuple[str, str | None], Review], int]:
+def merge_without_duplicates(reviews: Iterable[Review]) -> tuple[dict[tuple[str, str | None], Review], int]:
     """Reviews by (pull request, reviewer), each comment once, and how many were given again."""
     by_key = merged(reviews)
     repeated = 0
     for key, review in by_key.items():
-        comments = said_once(review.comments)
+        comments = deduplicated(review.comments)
         if len(comments) < len(review.comments):
             repeated += len(review.comments) - len(comments)
             by_key[key] = replace(review, comments=comments)
     return by_key, repeated
 
 
-def given_again(repeated: int) -> str:
+def duplicates_warning(repeated: int) -> str:
     """A warning for whoever reads the figures."""
     return (
         plural(
@@ -42,7 +42,7 @@ def given_again(repeated: int) -> str:
     )
 
 
-def said_once(comments: Sequence[Comment]) -> tuple[Comment, ...]:
+def deduplicated(comments: Sequence[Comment]) -> tuple[Comment, ...]:
     """The comments of one review, each once: two of the same id on the same file are one where the notes are equal,
     or where both were made at the same instant (then it was edited in between). It stands where it stood first, and
     what only one of the two has, such as whether it was resolved, is kept; else the later counts.
