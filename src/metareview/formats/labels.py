@@ -1,4 +1,4 @@
-"""Labels: JSON lines `{"a", "b", "match", "group"}`, what people or a strong model said of pairs of notes.
+"""Labels: JSON lines `{"a", "b", "match", "group"}`, verdicts of people or of a strong model on pairs of notes.
 
 A run's `labels.jsonl` is such a file too: there a person's later line on a pair takes the place of the earlier one,
 `"match": null` takes it back, and lines about unlisted issues and outcomes, which are about no pair, are passed over.
@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from metareview.errors import InputError
 from metareview.formats.input_file import InputFile
 from metareview.formats.json_values import object_of_line, refuse_over_lines
 from metareview.formats.record import Record
-from metareview.model.label import majority_verdict
+from metareview.model.label import Votes
 from metareview.model.words import plural
 
 EXAMPLE = '{"a": "note of a reference", "b": "note of a comment", "match": true, "group": "pull request and reviewer"}'
@@ -36,29 +36,29 @@ class NotePairLabel:
     match: bool
     group: str | None = None
     pr: str | None = None
-    """The pull request and the reviewer, where the file says them."""
+    """The pull request and the reviewer, where the file has them."""
     reviewer: str | None = None
     by: tuple[str, ...] = ()
-    """The names of the people who hold this, where they gave them."""
+    """The names of the people with this verdict, where known."""
     severity: str | None = None
-    """What kind of issue the reference raises, where the file says so."""
+    """The kind of issue that the reference raises, where the file has it."""
     category: str | None = None
     context: str | None = None
 
 
 @dataclass(frozen=True)
 class LabelSet:
-    """The labels of a file that are in force, and what else it said."""
+    """The labels of a file that are in force, and what else it holds."""
 
     labels: Sequence[NotePairLabel]
     taken_back: Sequence[NotePairLabel] = ()
-    """Pairs on which nobody holds anything any more, with the verdict that was taken back."""
+    """Pairs whose labels were all taken back, with the last verdict."""
     issues: int = 0
     """Lines about unlisted issues."""
     outcomes: int = 0
     """Lines about what became of comments."""
     of_a_run: bool = False
-    """Whether it is what people said so far of pairs that they were asked about."""
+    """Whether it is the label file of a run, which may grow."""
     warnings: Sequence[str] = ()
 
 
@@ -111,7 +111,7 @@ def _plain(file: InputFile) -> LabelSet:
         match = record.value.get("match")
         label = _label(record, bool(match))
         if not isinstance(match, int) or match not in (0, 1):
-            record.refuse("match", "true or false", "Leave out pairs that nobody decided.")
+            record.refuse("match", "true or false", "Leave out undecided pairs.")
         labels.append(label)
     return LabelSet(labels, warnings=file.all_warnings())
 
@@ -126,24 +126,10 @@ def _label(record: Record, match: bool) -> NotePairLabel:
     return NotePairLabel(a, b, match, record.identifier("group"), pr, reviewer, (name,) if name else (), *kinds)
 
 
-@dataclass
-class _PairVotes:
-    """What was said of one pair: by person, the verdict now in force, in the order of the latest words."""
-
-    label: NotePairLabel
-    now: dict[str | None, bool] = field(default_factory=dict)
-
-    def in_force(self) -> NotePairLabel | None:
-        if not self.now:
-            return None
-        match = majority_verdict(self.now)
-        people = tuple(name for name, verdict in self.now.items() if name and verdict == match)
-        return replace(self.label, match=match, by=people)
-
-
 def _of_a_run(file: InputFile) -> LabelSet:
     """Line by line, so that half a line that a kill left is passed over, with a warning, and nothing else is."""
-    said: dict[_Key, _PairVotes] = {}
+    latest: dict[_Key, NotePairLabel] = {}
+    votes: dict[_Key, Votes[bool]] = {}
     issues = outcomes = 0
     for record in whole_records(file):
         if "issue" in record.value:
@@ -156,21 +142,17 @@ def _of_a_run(file: InputFile) -> LabelSet:
         if match is not None and not isinstance(match, bool):
             record.refuse("match", "true, false or null", "Give null to take a label back.")
         label = _label(record, bool(match))
-        name = label.by[0] if label.by else None
-        pair = said.setdefault(_key(record, label), _PairVotes(label))
-        pair.label = label
-        pair.now.pop(name, None)
-        if match is not None:
-            pair.now[name] = match
-    held = [(each.label, each.in_force()) for each in said.values()]
-    return LabelSet(
-        [label for _, label in held if label],
-        [last for last, label in held if not label],
-        issues,
-        outcomes,
-        True,
-        file.all_warnings(),
-    )
+        key = _key(record, label)
+        latest[key] = label
+        votes.setdefault(key, Votes()).add(label.by[0] if label.by else None, match)
+    in_force, taken_back = [], []
+    for key, label in latest.items():
+        match = votes[key].majority
+        if match is None:
+            taken_back.append(label)
+        else:
+            in_force.append(replace(label, match=match, by=votes[key].people(match)))
+    return LabelSet(in_force, taken_back, issues, outcomes, True, file.all_warnings())
 
 
 def whole_records(file: InputFile) -> Iterator[Record]:
@@ -187,7 +169,7 @@ def whole_records(file: InputFile) -> Iterator[Record]:
 
 def _key(record: Record, label: NotePairLabel) -> _Key:
     """A pair by its notes and, where the line has them, its positions: in a folder that held another run before, the
-    same positions are those of other notes, and what was said of these stands."""
+    same positions are those of other notes, whose labels stand."""
     generated, reference = record.value.get("generated"), record.value.get("reference")
     if generated is not None or reference is not None:
         generated, reference = position_of(record, "generated"), position_of(record, "reference")
