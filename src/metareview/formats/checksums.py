@@ -1,9 +1,9 @@
-"""What the files of a finished run were when it was finished: its manifest has their sizes and hashes under `files`.
+"""Checksums of the files of a finished run: its manifest has their sizes and hashes under `files`.
 
     "files": {"results.jsonl": {"bytes", "lines", "sha256", "blocks"}, "summary.json": {"bytes", "lines", "sha256"}, …}
 
-Whoever reads a run holds its files to that first, so that a figure of a file that was cut is never shown. What is
-written after the end of a run has no checksum: labels.jsonl, frame.json, unlisted.json.
+A run is read only after its files were compared with these, so that a figure of a file that was cut is never shown.
+Files written after the end of a run have no checksum: labels.jsonl, frame.json, unlisted.json.
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ def check_file_of_run(path: Path) -> None:
     try:
         text = (folder / MANIFEST).read_bytes()
     except OSError:
-        return  # Somebody keeps it without its run, which is fine.
+        return  # A file that is kept without its run.
     if SCHEMA.encode() not in text:
         return
     try:

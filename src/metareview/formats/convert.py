@@ -37,11 +37,11 @@ class Converted:
 
     def warnings(self, format_name: str) -> list[str]:
         """What the format cannot hold, in a sentence."""
-        said = [f"{name} ({plural(count, 'comment')})" for name, count in self.lost.items()]
-        said += [
+        missing = [f"{name} ({plural(count, 'comment')})" for name, count in self.lost.items()]
+        missing += [
             f"{_IN_WORDS.get(name, name)} ({plural(count, 'review')})" for name, count in self.lost_of_reviews.items()
         ]
-        lines = [f"{format_name} has no place for {', '.join(said)}: left out"] if said else []
+        lines = [f"{format_name} has no place for {', '.join(missing)}: left out"] if missing else []
         if not self.names_its_pull_request:
             lines.append(f"{format_name} does not say which pull request it is about: give --pr when it is read")
         return lines
@@ -49,8 +49,8 @@ class Converted:
 
 def convert_reviews(reviews: Iterable[Review], format_name: str) -> Converted:
     """The reviews as files of this format. UsageError where it is only read, or cannot hold what figures rest on: a
-    note, a place, whether a comment counts, a silence, whose it is among several. Whoever only answered others is in no
-    figure, and is left out where the format cannot hold it; InputError where nothing else is there.
+    note, a place, whether a comment counts, a silence, the reviewer among several. A reviewer who only answered others
+    is in no figure, and is left out where the format cannot hold it; InputError where there is nothing else.
     """
     ordered = _by_pull_request(reviews)
     try:
@@ -143,7 +143,7 @@ def _lost(comment: Comment, kept: Comment, format_name: str, pr: str) -> list[st
 
 
 def _differ(old: object, new: object) -> bool:
-    """Nothing said is nothing lost."""
+    """Whether a value was lost; one that was absent was not."""
     return old not in (None, "", ()) and old != new
 
 

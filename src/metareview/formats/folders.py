@@ -45,7 +45,7 @@ def files_state(path: Path) -> list[tuple[Path, int, int, int]]:
     path = spooled(path)
     states = []
     for file in sorted(_walked(path)) if is_folder(path) else [path]:
-        with suppress(OSError):  # whoever reads it says what is wrong with it
+        with suppress(OSError):  # the reader reports it
             found = file.stat()
             states.append((file, found.st_ino, found.st_size, found.st_mtime_ns))
     return states

@@ -159,7 +159,7 @@ def _history_fix() -> str:
 
 
 class _Megabytes:
-    """What was read of several files, told as if they were one."""
+    """Progress over several files, as if they were one."""
 
     def __init__(self, files: Sequence[Path], progress: Progress | None) -> None:
         self._progress = progress

@@ -30,7 +30,7 @@ class CommentFormat:
 
 @dataclass(frozen=True, slots=True)
 class TextFilter:
-    """Which events need their texts and files: the others are counted, but nobody will read what they say.
+    """Which events need their texts and files: the others are counted, but their texts are not needed.
 
     Every event of every repository is still read. It can be the one that shows how far the history reaches, that a
     login is a bot, or how a login is written.
@@ -39,7 +39,7 @@ class TextFilter:
     repos: frozenset[str] = frozenset()
     """The keys of those with pull requests to score; none: all."""
     until: int | None = None
-    """The last instant at which a router can be asked; None: not known."""
+    """The last instant at which a router ranks; None: not known."""
 
     def __call__(self, repo: str, at: int) -> bool:
         return (not self.repos or repository_key(repo) in self.repos) and (self.until is None or at <= self.until)
@@ -47,7 +47,7 @@ class TextFilter:
 
 @dataclass(slots=True)
 class HistoryContext:
-    """What is asked of a reader of histories, and what it learns besides the events."""
+    """The options of a reader of histories, and what it finds besides the events."""
 
     texts: TextFilter = field(default_factory=TextFilter)
     end: int | None = None

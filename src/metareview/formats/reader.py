@@ -226,7 +226,7 @@ def _why_unknown(file: InputFile) -> str:
 
 
 def _reviewer_of(name: Path) -> str | None:
-    """The subfolder that a file is in, which is always its own reviewer; but OWNER/REPO/NUMBER.ext names nobody."""
+    """The reviewer named by a file's subfolder; None for OWNER/REPO/NUMBER.ext."""
     return readable(name.parts[0]) if len(name.parts) > 1 and not names_its_pull_request(name) else None
 
 

@@ -35,7 +35,7 @@ _RANGE = re.compile(r"\s*[Ll]?([0-9]{1,10})\s*(?:-|–|—|\.\.)\s*[Ll]?([0-9]{1
 
 
 class Nanoseconds(int):
-    """An instant of a typed column. A plain number is no time, because nobody can tell its unit."""
+    """An instant of a typed column. A plain number is no time, because its unit is not known."""
 
 
 class Record(NamedTuple):
@@ -84,7 +84,7 @@ class Record(NamedTuple):
         self.fail(key, f"{key} must be {expected}, found {repr(value) if short else _kind(value)}", fix)
 
     def check_fields(self, known: Set[str], meant: Mapping[str, str], fix: str) -> None:
-        """Refuse a field that nobody reads, with the one that was meant: by `meant`, or else the nearest."""
+        """Refuse an unknown field, with the one that was meant: by `meant`, or else the nearest."""
         for key in () if self.value.keys() <= known else self.value:
             if key in known:
                 continue

@@ -1,4 +1,4 @@
-"""Verdicts that somebody else gave, for `--verdicts` and `--examples`: a run's `pairs.jsonl` (or the `pairs.parquet`
+"""Stored verdicts, for `--verdicts` and `--examples`: a run's `pairs.jsonl` (or the `pairs.parquet`
 that stands for it), labels, Martian's `evaluations.json`, and the `examples.jsonl` that a run learned from.
 
 Which of them a file is shows in its content. What is found is the same for all: for each reviewer on a pull request
@@ -82,9 +82,9 @@ class StoredVerdicts:
     """Labels that say neither pull request nor reviewer: they hold wherever the notes are, group by group."""
     lists_all: bool = True
     """Whether everything was looked at, so that what is not listed was found different. Of a run, locations kept pairs
-    apart that nobody looked at, and people label a part of its pairs."""
+    apart that were not judged, and people label a part of its pairs."""
     beyond: bool = False
-    """Whether it also has pairs that their locations keep apart, which a judge that costs nothing is asked about."""
+    """Whether it also has pairs that their locations keep apart, which a judge without cost also decides."""
     warnings: Sequence[str] = ()
 
 
@@ -200,8 +200,8 @@ def _labels(file: InputFile) -> StoredVerdicts:
     found = read_label_set(file)
     reviews: dict[ReviewKey, ReviewVerdicts] = {}
     groups: dict[str | int, ReviewVerdicts] = {}
-    said = [(label, label.match) for label in found.labels] + [(label, None) for label in found.taken_back]
-    for number, (label, match) in enumerate(said):
+    verdicts = [(label, label.match) for label in found.labels] + [(label, None) for label in found.taken_back]
+    for number, (label, match) in enumerate(verdicts):
         if label.pr is None:
             review = groups.setdefault(number if label.group is None else label.group, ReviewVerdicts())
         else:
@@ -227,7 +227,7 @@ def _labels(file: InputFile) -> StoredVerdicts:
 
 
 def labelled_reason(match: bool, people: Sequence[str]) -> str:
-    """Who said so: `labelled the same by anna`."""
+    """The reason of a labelled verdict: `labelled the same by anna`."""
     by = f" by {' and '.join(filter(None, (', '.join(people[:-1]), people[-1])))}" if people else ""
     return f"labelled {'the same' if match else 'different'}{by}"
 
@@ -292,7 +292,7 @@ def _martian(file: InputFile) -> StoredVerdicts:
 
 def _evaluation(entry: Record) -> ReviewVerdicts:
     """One tool on one pull request. What it lists as wrong or missed is different from all that it quotes; a pair that
-    failed there is undecided, and where it is not said which one failed, every pair that is not listed."""
+    failed there is undecided, and where the file does not name the failed one, every pair that is not listed."""
     review = ReviewVerdicts()
     for pair in entry.objects("true_positives", "a match"):
         confidence = pair.number("confidence")

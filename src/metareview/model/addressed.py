@@ -7,7 +7,7 @@ from dataclasses import dataclass
 FULLY, PARTLY, NOT, UNKNOWN = "fully", "partly", "not", "unknown"
 ADDRESSED_VERDICTS = (FULLY, PARTLY, NOT, UNKNOWN)
 MODEL, CACHE, LABEL, LINES = "model", "cache", "label", "lines"
-"""Who decided; `lines`: nobody was asked, because nothing that the comment points at was changed."""
+"""Who decided; `lines`: without a model, because no line that the comment points at was changed."""
 
 
 @dataclass(frozen=True, slots=True)

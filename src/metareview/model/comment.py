@@ -174,7 +174,7 @@ COMMENT_FIELDS = Comment.__struct_fields__
 
 @dataclass(frozen=True, slots=True)
 class ChangedFile:
-    """A file that a commit changed; without a patch, nobody can tell how."""
+    """A file that a commit changed; without a patch, the lines are not known."""
 
     path: str
     previous_path: str | None = None
@@ -196,7 +196,7 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """All that one reviewer said on one pull request; with no comments, its silence."""
+    """All comments of one reviewer on one pull request; with none, the reviewer's silence."""
 
     pr: str
     """The pull request's address as the file gives it, or `repo#number` where only that is known."""

@@ -31,7 +31,7 @@ def merge_without_duplicates(reviews: Iterable[Review]) -> tuple[dict[tuple[str,
 
 
 def duplicates_warning(repeated: int) -> str:
-    """A warning for whoever reads the figures."""
+    """The warning about comments that were given more than once."""
     return (
         plural(
             repeated,
@@ -96,6 +96,6 @@ def joined(first: Comment, second: Comment) -> Comment:
     commit = lines.commit
     if commit is None and ((other.from_line, other.to_line) in ((None, None), (lines.from_line, lines.to_line))):
         commit = other.commit
-    told = {**second.to_dict(), "from_line": lines.from_line, "to_line": lines.to_line, "commit": commit}
-    told["id"] = max(first.id or "", second.id or "", key=len) or None  # the end of an address, if either is one
-    return first.replace(**told)
+    fields = {**second.to_dict(), "from_line": lines.from_line, "to_line": lines.to_line, "commit": commit}
+    fields["id"] = max(first.id or "", second.id or "", key=len) or None  # the end of an address, if either is one
+    return first.replace(**fields)

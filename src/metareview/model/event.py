@@ -1,7 +1,7 @@
 """Histories: events, and the pull requests that they add up to.
 
 Identity. A person is a login, compared without case and shown as the history first shows it. An event without a login
-(a deleted account) still changes its pull request, but is nobody's. Renames are not followed.
+(a deleted account) still changes its pull request, but has no actor. Renames are not followed.
 
 Order. By time, then `opened` before everything else, then by id as text, then by position in the file.
 """
@@ -104,7 +104,7 @@ class Outline:
     """From folded login to the login as first seen."""
     warnings: tuple[str, ...] = ()
     gaps: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """By repository, what is known to be missing of it: that nobody responded cannot be said there."""
+    """By repository, what is known to be missing of it: there, a missing response may be a gap."""
     has_bodies: bool = True
     """Whether any pull request has a body."""
     has_merges: bool = True
@@ -124,7 +124,7 @@ class History:
     """From folded login to the login as first seen."""
     warnings: tuple[str, ...] = ()
     gaps: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """By repository, what is known to be missing of it: that nobody responded cannot be said there."""
+    """By repository, what is known to be missing of it: there, a missing response may be a gap."""
 
     def outline(self) -> Outline:
         kinds = {event.kind for event in self.events}
@@ -172,7 +172,7 @@ class FilterCounts:
         return FilterCounts(self.left_out + other.left_out, self.early + other.early, never)
 
     def warnings(self, unknown: Counter[str]) -> list[str]:
-        """Each with its number. `unknown`: events by their kinds, which nobody knows."""
+        """Each with its number. `unknown`: events by their unknown kinds."""
         warnings = [f"{plural(count, 'event')} left out: {why}" for why, count in sorted(self.left_out.items())]
         if unknown:
             kinds = ", ".join(f"{kind} ({count})" for kind, count in sorted(unknown.items())[:10])
