@@ -74,12 +74,12 @@ class Registry:
         return self.aliases.get(spec, spec)
 
     def is_built_in(self, spec: str) -> bool:
-        """Whether it is the name of one that ships with the package."""
+        """True if it is the name of one that ships with the package."""
         known = self.installed.get(self.name_of(spec))
         return known is not None and known.built_in
 
     def load(self, spec: str) -> object:
-        """What the name or `package.module:factory` stands for; UsageError with the fix where it is nothing."""
+        """The object of a name or `package.module:factory`; UsageError with the fix where there is none."""
         known = self.installed.get(self.name_of(spec))
         if known is None and ":" not in spec:
             names = f"The {self.kind}s are {', '.join(self.names())}, or package.module:factory for one of your own."
@@ -126,7 +126,7 @@ def user_errors(what: str, fix: str, owner: object = None) -> Iterator[None]:
 
 
 def _raised_within(error: Exception, owner: object) -> bool:
-    """Whether the error came through code of the modules that define this object's class."""
+    """True if the error came through code of the modules that define this object's class."""
     modules = {kind.__module__ for kind in type(owner).__mro__}
     frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
     names = (str(frame.f_globals.get("__name__")) for frame in frames)

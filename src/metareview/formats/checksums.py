@@ -41,7 +41,7 @@ _ELIGIBLE = re.compile(rb'"eligible":\s*true')
 
 @dataclass(frozen=True, slots=True)
 class Checksum:
-    """What a file was when its run was finished."""
+    """The checksum of a file at the end of its run."""
 
     size: int
     lines: int
@@ -64,7 +64,7 @@ class Checksum:
         return checksum
 
     def is_whole(self, number: int, block: bytes) -> bool:
-        """Whether the block with this number is as it was."""
+        """True if the block with this number is as it was."""
         at = number * _CHECKSUM
         return self.blocks[at : at + _CHECKSUM] == _hexadecimal(zlib.crc32(block))
 
@@ -230,7 +230,7 @@ def check_file_of_run(path: Path) -> None:
 
 
 def damaged(path: Path, what: str) -> InputError:
-    """What is wrong with a file, and how to mend it."""
+    """The InputError for a damaged file of a run, with the fix."""
     return InputError(f"a damaged run: {what}", file=path, fix=REPAIR)
 
 
@@ -264,7 +264,7 @@ def _blocks_of(path: Path, checksum: Checksum | None) -> Iterator[bytes | None]:
 
 def _lines_of(blocks: Iterable[bytes | None]) -> Iterator[bytes | None]:
     begun: list[bytes] | None = []
-    """What there is of a line; None: its beginning is lost."""
+    """The beginning of a line; None: lost."""
     for block in blocks:
         if block is None:
             begun = None

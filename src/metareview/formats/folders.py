@@ -41,7 +41,7 @@ def content_hash(path: Path) -> str:
 
 
 def files_state(path: Path) -> list[tuple[Path, int, int, int]]:
-    """What tells whether a file, or any file of a folder, is another or was written to: identity, size and time."""
+    """Identity, size and time of a file, or of all files of a folder, to detect changes."""
     path = spooled(path)
     states = []
     for file in sorted(_walked(path)) if is_folder(path) else [path]:
@@ -73,7 +73,7 @@ def is_run_folder(name: str) -> bool:
 
 
 def names_its_pull_request(name: Path) -> bool:
-    """Whether all of it is OWNER/REPO/NUMBER.ext."""
+    """True if all of it is OWNER/REPO/NUMBER.ext."""
     return name.stem.partition(".")[0].isdecimal() and len(name.parts) == 3
 
 

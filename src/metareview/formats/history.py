@@ -80,7 +80,7 @@ class HistoryInput:
 
     @property
     def label(self) -> str:
-        """What messages call the history."""
+        """The name of the history in messages."""
         return ", ".join(file.name for file in self.files)[:200]
 
 

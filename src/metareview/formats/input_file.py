@@ -93,7 +93,7 @@ class InputFile:
         return file
 
     def again(self) -> InputFile:
-        """The same input, of which nothing has been read."""
+        """A copy of the input, to be read from its beginning."""
         other = InputFile(self.path, strict=self.strict, progress=self.progress, part=self.part)
         other.name, other._in_memory, other._named_pull_request = self.name, self._in_memory, self._named_pull_request
         other._beginning = self._beginning
@@ -105,7 +105,7 @@ class InputFile:
         return self._named_pull_request or pull_request_of_path(readable(self.path.as_posix()))
 
     def required_pull_request(self) -> str:
-        """The same, for a format whose files do not say which pull request they are about."""
+        """The pull request, for a format whose files do not name it."""
         if named := self.pull_request:
             return named
         problem = "nothing says which pull request it is about"
@@ -140,7 +140,7 @@ class InputFile:
 
     @property
     def is_held(self) -> bool:
-        """Whether all of it has been read into memory."""
+        """True if all of it has been read into memory."""
         return self._data is not None
 
     @cached_property
@@ -185,7 +185,7 @@ class InputFile:
         return begun[: begun.find(b"\n") + 1] or begun
 
     def has_more_than_first_line(self) -> bool:
-        """Whether anything but white space stands behind the first line."""
+        """True if anything but white space stands behind the first line."""
         first = self.first_line()
         later = chain([b"".join(self._kept)[len(first) :]], iter(self.next_line, b""))
         return any(line.strip(BLANK) for line in later)

@@ -58,7 +58,7 @@ class LabelSet:
     outcomes: int = 0
     """Lines about what became of comments."""
     of_a_run: bool = False
-    """Whether it is the label file of a run, which may grow."""
+    """True if it is the label file of a run, which may grow."""
     warnings: Sequence[str] = ()
 
 
@@ -68,7 +68,7 @@ def read_labels(path: str | Path) -> list[NotePairLabel]:
 
 
 def read_label_set(file: InputFile) -> LabelSet:
-    """The same, with what was taken back. InputError, too, where no label is in force."""
+    """The labels in force and those taken back. InputError where no label is in force."""
     first = first_object(file)
     found = _of_a_run(file) if "at" in first else _plain(file)
     if not found.labels:
@@ -83,7 +83,7 @@ def read_label_set(file: InputFile) -> LabelSet:
 
 
 def is_labels(first: Mapping[str, object]) -> bool:
-    """Whether the first object of a file is that of a file of labels."""
+    """True if the first object of a file is that of a file of labels."""
     return any(keys <= first.keys() for keys in ({"a", "b"}, {"issue", "verdict"}, {"position", "addressed"}))
 
 
@@ -185,7 +185,7 @@ def position_of(record: Record, key: str) -> int:
 
 
 def _is_half(line: bytes) -> bool:
-    """Whether it begins an object and breaks off."""
+    """True if it begins an object and breaks off."""
     if not line.lstrip().startswith(b"{"):
         return False
     try:

@@ -1,4 +1,4 @@
-"""What a router that already ran answered: JSON lines `{"repo", "pr", "router", "candidates", "risk"}`.
+"""Predictions of routers: JSON lines `{"repo", "pr", "router", "candidates", "risk"}`.
 
 Candidates are logins, best first. `router` may be left out: then the file's name is the router's. So may `risk`, and
 what is only kept: `evidence` (any JSON) and `notes` (a text, or a list of texts).

@@ -1,4 +1,4 @@
-"""What a format is: how a file in it is recognised, read and written."""
+"""Formats: how a file is recognised, read and written."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class CommentFormat:
     read: Callable[[InputFile], Iterator[Review]]
     write: Callable[[Iterable[Review]], dict[str, str]] | None = None
     by_tools: bool = False
-    """Whether only tools write it, about one pull request, so that nothing in it was annotated by people."""
+    """True if only tools write it, about one pull request, so that nothing in it was annotated by people."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ def several_given(given: Paths | Records) -> list[Given]:
 
 
 def label(given: Given, role: str) -> str:
-    """What messages call an input: its path, or its role where it is in memory."""
+    """The name of an input in messages: its path, or its role where it is in memory."""
     return str(given) if isinstance(given, str | Path) else role
 
 
@@ -57,13 +57,13 @@ class FileRead:
     key: str
     """Its name within what was given."""
     name: str
-    """What messages call it."""
+    """Its name in messages."""
     format: str
     sha256: str
     authors: frozenset[str | None]
-    """Whose comments were taken from it, case-folded; None if neither the data nor a subfolder gives a name."""
+    """The case-folded authors of its comments; None if neither the data nor a subfolder gives a name."""
     annotated: bool
-    """Whether one of these comments has a category, a context or a severity, in a format that annotators use."""
+    """True if one of these comments has a category, a context or a severity, in a format that annotators use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +86,14 @@ class ReadOptions:
     name_by_file: bool = True
     """Name a reviewer after the file where nothing else does."""
     role: str = "generated"
-    """What messages call records in memory."""
+    """The name of records in memory in messages."""
     repeat: bool = False
     """Take subfolders `run-1`, `run-2` … of the folder itself, not only of a reviewer's, as repeated runs."""
 
 
 @dataclass
 class CommentInputs:
-    """What was read of one side: the reviews in order, and everything that a report must say about the reading."""
+    """The reviews of one side in order, and the facts about their reading that a report shows."""
 
     options: ReadOptions
     reviews: list[Review] = field(default_factory=list)

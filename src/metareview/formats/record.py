@@ -61,7 +61,7 @@ class Record(NamedTuple):
         return self
 
     def _is_list_of_objects(self) -> bool:
-        """Whether the whole document is a list with an object in it."""
+        """True if the whole document is a list with an object in it."""
         return not self.path and isinstance(self.value, list) and isinstance(next(iter(self.value), None), dict)
 
     def line_of(self, key: str | None) -> int:
@@ -313,7 +313,7 @@ class Record(NamedTuple):
         self.file.leave_out(error)
 
     def optional_text(self, key: str) -> str | None:
-        """The same as `text`, but a value that is none is left out, with a warning, unless the source is strict."""
+        """A text; a value of another type is left out, with a warning, unless the source is strict."""
         return self._field(self.text, key) if self.value.get(key) is not None else None
 
     def items(self) -> Iterator[Record]:
@@ -328,7 +328,7 @@ class Record(NamedTuple):
 
 
 def _has_text(value: object, levels: int = 3) -> bool:
-    """Whether it is text that says something, or holds such text where a comment would."""
+    """True if it is text that says something, or holds such text where a comment would."""
     if isinstance(value, str):
         return bool(value) and not value.isspace()
     items = value if isinstance(value, list) else map(value.get, NAMES_OF_NOTES) if isinstance(value, dict) else ()

@@ -36,19 +36,19 @@ _AS_PUBLISHED = "Take the file as Martian's benchmark wrote it."
 
 @dataclass(frozen=True, slots=True)
 class StoredVerdict:
-    """What a file says of a pair; `match` is None where it lists the pair and does not decide it."""
+    """The verdict of a file on a pair; `match` is None where it lists the pair and does not decide it."""
 
     match: bool | None
     score: float | None = None
     by: str = "judge"
     reason: str = ""
     reviewer: str | None = None
-    """Whose comment it is about, where the file says so and not which pull request."""
+    """The reviewer, where the file names that and no pull request."""
 
 
 @dataclass
 class ReviewVerdicts:
-    """What a file says of one reviewer's comments on one pull request. Notes are stripped of space at their ends."""
+    """The verdicts of a file on one reviewer's comments on one pull request. Notes are stripped."""
 
     by_notes: dict[NotePair, StoredVerdict] = field(default_factory=dict)
     by_position: dict[tuple[int, int], StoredVerdict] = field(default_factory=dict)
@@ -61,7 +61,7 @@ class ReviewVerdicts:
     missed: set[str] = field(default_factory=set)
     """References that no comment matched, also none of those that the file does not quote."""
     whole: bool = True
-    """Whether a pair of two notes that it knows is a no where it is not listed."""
+    """True if a pair of two notes that it knows is a no where it is not listed."""
 
     def add(self, generated: str, reference: str, verdict: StoredVerdict) -> None:
         pair = generated.strip(), reference.strip()
@@ -81,10 +81,10 @@ class StoredVerdicts:
     groups: Sequence[ReviewVerdicts] = ()
     """Labels that say neither pull request nor reviewer: they hold wherever the notes are, group by group."""
     lists_all: bool = True
-    """Whether everything was looked at, so that what is not listed was found different. Of a run, locations kept pairs
+    """True if everything was looked at, so that what is not listed was found different. Of a run, locations kept pairs
     apart that were not judged, and people label a part of its pairs."""
     beyond: bool = False
-    """Whether it also has pairs that their locations keep apart, which a judge without cost also decides."""
+    """True if it also has pairs that their locations keep apart, which a judge without cost also decides."""
     warnings: Sequence[str] = ()
 
 
@@ -102,7 +102,7 @@ def read_verdicts(file: str | Path | InputFile) -> StoredVerdicts:
 
 
 def kind_of(file: InputFile) -> Kind | None:
-    """What kind of verdicts a file holds, by its content; None where that is not known."""
+    """The kind of verdicts in a file, by its content; None where it is not known."""
     first = first_object(file)
     if first.keys() >= _EXAMPLE_FIELDS and first["by"] in DECIDERS:
         return "examples"
@@ -318,7 +318,7 @@ def _evaluation(entry: Record) -> ReviewVerdicts:
 
 
 def _errors(entry: Record) -> Iterator[Mapping[str, object]]:
-    """What failed there, in whatever form: the file's readers agree on none."""
+    """The errors in the file, which has no fixed form for them."""
     errors = entry.value.get("errors") or []
     for error in errors if isinstance(errors, list) else [errors]:
         yield error if isinstance(error, dict) else {}

@@ -30,7 +30,7 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """What came of a gate for one reviewer or router."""
+    """The result of a gate for one reviewer or router."""
 
     name: str
     metric: str

@@ -69,7 +69,7 @@ def deduplicated(comments: Sequence[Comment]) -> tuple[Comment, ...]:
 
 
 def _shared_by_repeats(comment: Comment) -> Iterator[tuple[str | None, ...]]:
-    """What another comment must share one of to be the same: compared with all of its id, a file in which every
+    """Keys of which equal comments share one: compared with all of its id, a file in which every
     comment has the same id would take for ever."""
     if comment.id:
         number, path = number_of(comment.id), normal_path(comment.path)

@@ -72,7 +72,7 @@ def fold(login: str) -> str:
 
 
 def is_bot(login: str, actor_type: str | None = None) -> bool:
-    """Whether an event's actor is a bot: by its type, or by a login ending in `[bot]`."""
+    """True if an event's actor is a bot: by its type, or by a login ending in `[bot]`."""
     return actor_type == "Bot" or login.casefold().endswith("[bot]")
 
 
@@ -94,7 +94,7 @@ class Eligibility(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What holds for a history as a whole, without its events."""
+    """The facts about a history as a whole, without its events."""
 
     end: int
     """The latest instant that the history tells of."""
@@ -106,7 +106,7 @@ class Outline:
     gaps: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """By repository, what is known to be missing of it: there, a missing response may be a gap."""
     has_bodies: bool = True
-    """Whether any pull request has a body."""
+    """True if any pull request has a body."""
     has_merges: bool = True
     has_requests: bool = True
 
@@ -134,7 +134,7 @@ class History:
 
     @classmethod
     def without_events(cls, outline: Outline) -> History:
-        """What the replay of a repository needs of the history that it is of."""
+        """The part of a history that the replay of one of its repositories needs."""
         return cls((), outline.end, outline.bots, outline.names, gaps=outline.gaps)
 
     def by_repository(self) -> dict[str, list[Event]]:
@@ -226,7 +226,7 @@ class EventFilter:
         self._left_out["an earlier event of its kind has its id"] += number
 
     def counts(self) -> FilterCounts:
-        """What became of those that did not pass; all of a repository's must have come."""
+        """The counts of events left out, after all events of a repository."""
         before = sum(count for key, count in self._early.items() if key in self.opened)
         return FilterCounts(self._left_out, before, sum(key not in self.opened for key in self._early))
 

@@ -32,7 +32,7 @@ class PairLabel:
     """The positions, as in pairs.jsonl."""
     comment_note: str
     reference_note: str
-    """What was read: a label holds for these notes and no others."""
+    """The notes as read: a label holds for these and no others."""
     match: bool | None
     at: str
     """When, in ISO 8601, UTC."""
@@ -75,7 +75,7 @@ class OutcomeLabel:
     position: int
     """The comment's, as in results.jsonl."""
     note: str
-    """What was read: a label holds for this note and no other."""
+    """The note as read: a label holds for this one and no other."""
     verdict: str | None
     """One of `ADDRESSED_VERDICTS`."""
     at: str
@@ -114,7 +114,7 @@ class Labels:
         )
 
     def in_force(self) -> bool:
-        """Whether any label of a person is in force; all may have been taken back."""
+        """True if any label of a person is in force; all may have been taken back."""
         return bool(self.pair_verdicts() or self.issue_verdicts() or self.outcome_verdicts())
 
     def pair_verdicts(self) -> dict[PairKey, bool]:

@@ -23,7 +23,7 @@ class Selection:
 
     patterns: Sequence[str] = ()
     option: str = "--reviewer"
-    """What messages call it."""
+    """Its name in messages."""
 
     def __post_init__(self) -> None:
         given = (self.patterns,) if isinstance(self.patterns, str) else tuple(self.patterns)
