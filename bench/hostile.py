@@ -21,7 +21,7 @@ from metareview.benchmark.calibrate import calibrate
 from metareview.benchmark.run_labels import people_pairs
 from metareview.comments.measures import positive_match_rate
 from metareview.formats.codeowners import CodeOwners
-from metareview.formats.labels import Label
+from metareview.formats.labels import NotePairLabel
 from metareview.formats.reader import read_inputs
 from metareview.judges.offline.judge import OfflineJudge
 from metareview.model.address import parse_address, repository_key
@@ -147,7 +147,7 @@ def _one_reference(comments: int) -> Work:
 
 def _one_group(labels: int) -> Work:
     rng = random.Random(0)
-    found = [Label(_note(rng), _note(rng), each % 3 == 0, group="octo/shop#7") for each in range(labels)]
+    found = [NotePairLabel(_note(rng), _note(rng), each % 3 == 0, group="octo/shop#7") for each in range(labels)]
     return lambda: calibrate(found, OfflineJudge())
 
 

@@ -41,7 +41,7 @@ with atheris.instrument_imports(include=["metareview"]) if BY_ATHERIS else nullc
     from metareview.formats.labels import read_label_set
     from metareview.formats.outcome_labels import read_outcome_labels
     from metareview.formats.predictions import read_predictions
-    from metareview.formats.protocol import TextsWanted
+    from metareview.formats.protocol import TextFilter
     from metareview.formats.registry import comment_formats, history_formats
     from metareview.formats.router_config import read_router_config
     from metareview.formats.text_items import read_text_items
@@ -162,7 +162,7 @@ def read_events(name):
 def read_any_history(path):
     """Read all of it, and once more with a filter of texts."""
     read_history(path)
-    read_history(path, texts=TextsWanted(frozenset({"o/r"}), 0))
+    read_history(path, texts=TextFilter(frozenset({"o/r"}), 0))
 
 
 def read_owners(path):

@@ -1,4 +1,4 @@
-"""Runs that are changed by hand and sealed again, so that what they hold is reached and not only refused."""
+"""Runs that are changed by hand and recorded again, so that what they hold is reached and not only refused."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from metareview.formats.seals import SEALED, Sealing
+from metareview.formats.checksums import CHECKED_FILES, ChecksumBuilder
 
 
 def _rows(part: Path) -> int:
@@ -25,16 +25,18 @@ def seal_again(folder: Path) -> None:
             return
     except (OSError, ValueError, RecursionError):
         return
-    files = [folder / name for name in SEALED]
+    files = [folder / name for name in CHECKED_FILES]
     for lines in [each for each in files if not each.exists()]:
         files += sorted(lines.with_suffix(".parquet").glob("part-*.parquet"))
     document["files"] = {}
     for each in filter(Path.is_file, files):
         name = each.relative_to(folder).as_posix()
-        document["files"][name] = seal = Sealing(in_blocks=each.suffix == ".jsonl").add_file(each).seal.to_json()
+        document["files"][name] = checksum = (
+            ChecksumBuilder(in_blocks=each.suffix == ".jsonl").add_file(each).checksum.to_json()
+        )
         if each.suffix == ".parquet":
-            seal["lines"] = _rows(each)
+            checksum["lines"] = _rows(each)
     if type(document.get("records")) is int:
-        of_results = [seal["lines"] for name, seal in document["files"].items() if name.startswith("results.")]
+        of_results = [checksum["lines"] for name, checksum in document["files"].items() if name.startswith("results.")]
         document["records"] = sum(of_results)
     manifest.write_text(json.dumps(document))

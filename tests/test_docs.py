@@ -17,6 +17,7 @@ import re
 import shlex
 import shutil
 import subprocess
+from collections import Counter
 from dataclasses import dataclass
 from importlib.resources import files
 from itertools import pairwise
@@ -389,3 +390,21 @@ def test_headings_go_down_one_step_at_a_time():
         assert levels[0] == 1, page_id(page)
         assert levels.count(1) == 1, page_id(page)
         assert all(after <= before + 1 for before, after in pairwise(levels)), page_id(page)
+
+
+LIBRARY = ("formats", "model", "text", "http", "sources", "judges")
+# To be renamed: each stands in formats/github or sources/ beside another class of its name.
+SHARED_NAMES = {"Patience", "PullRequest", "Said"}
+
+
+def test_a_class_of_the_library_has_a_name_of_its_own():
+    package = ROOT / "src" / "metareview"
+    modules = [path for folder in LIBRARY for path in (package / folder).rglob("*.py")]
+    classes = [
+        node.name
+        for path in modules
+        for node in ast.parse(path.read_text("utf-8")).body
+        if isinstance(node, ast.ClassDef)
+    ]
+    uses = Counter(name for name in classes if not name.startswith("_"))
+    assert {name for name, count in uses.items() if count > 1} <= SHARED_NAMES

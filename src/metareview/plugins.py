@@ -25,7 +25,7 @@ BUILT_IN = f"metareview {__version__}"
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class InstalledPlugin:
     """A plug-in that is installed: its name, the package that brings it, and `module:attribute` to load it from."""
 
     name: str
@@ -54,14 +54,14 @@ class Registry:
     """Further names of our own: the plug-in that each stands for."""
 
     @cached_property
-    def installed(self) -> Mapping[str, Found]:
+    def installed(self) -> Mapping[str, InstalledPlugin]:
         """By name: our own first, then those of other packages, which cannot take a name of ours."""
         package = importlib.import_module(self.folder)
         modules = {module.name.replace("_", "-"): module.name for module in pkgutil.iter_modules(package.__path__)}
         names = [*self.order, *(name for name in modules if name not in self.order)]
-        own = [Found(name, BUILT_IN, f"{self.folder}.{modules[name]}:PLUGIN") for name in names]
+        own = [InstalledPlugin(name, BUILT_IN, f"{self.folder}.{modules[name]}:PLUGIN") for name in names]
         others = [
-            Found(point.name, f"{point.dist.name} {point.dist.version}" if point.dist else "?", point.value)
+            InstalledPlugin(point.name, f"{point.dist.name} {point.dist.version}" if point.dist else "?", point.value)
             for point in sorted(entry_points(group=self.group), key=lambda point: point.name)
         ]
         return {found.name: found for found in (*own, *others) if found.built_in or found.name not in modules}
@@ -74,12 +74,12 @@ class Registry:
         return self.aliases.get(spec, spec)
 
     def is_built_in(self, spec: str) -> bool:
-        """Whether it is the name of one that ships with the package."""
+        """True if it is the name of one that ships with the package."""
         known = self.installed.get(self.name_of(spec))
         return known is not None and known.built_in
 
     def load(self, spec: str) -> object:
-        """What the name or `package.module:factory` stands for; UsageError with the fix where it is nothing."""
+        """The object of a name or `package.module:factory`; UsageError with the fix where there is none."""
         known = self.installed.get(self.name_of(spec))
         if known is None and ":" not in spec:
             names = f"The {self.kind}s are {', '.join(self.names())}, or package.module:factory for one of your own."
@@ -126,7 +126,7 @@ def user_errors(what: str, fix: str, owner: object = None) -> Iterator[None]:
 
 
 def _raised_within(error: Exception, owner: object) -> bool:
-    """Whether the error came through code of the modules that define this object's class."""
+    """True if the error came through code of the modules that define this object's class."""
     modules = {kind.__module__ for kind in type(owner).__mro__}
     frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
     names = (str(frame.f_globals.get("__name__")) for frame in frames)

@@ -1,9 +1,9 @@
 """Imports from the working folder: modules that the user names, and what these import. Nothing else looks there.
 
-The working folder may be a checkout of somebody's pull request, and libraries try imports of what is not installed: on
-`sys.path`, a stranger's `brotli.py` would run in the process that holds the user's keys. So the folder is never on it.
-A finder, asked when everything installed was looked through, answers for two kinds of imports alone: of the module that
-the user named, and by a module that was found there itself, then or at any time later.
+The working folder may be a checkout of a stranger's pull request, and libraries try imports of what is not installed:
+on `sys.path`, its `brotli.py` would run in the process that holds the user's keys. So the folder is never on it. A
+finder, which comes after all others, answers two kinds of imports only: of the module that the user named, and by a
+module that was found there itself, then or at any time later.
 """
 
 from __future__ import annotations

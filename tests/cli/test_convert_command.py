@@ -165,7 +165,7 @@ def test_reviewers_are_chosen_and_named(run, here):
     assert [json.loads(line)["reviewer"] for line in out.splitlines()] == ["N"]
     _, out, _ = run("convert", "in/comments_shop_7.txt", "--to", "jsonl", "-o", "-", "-q")
     assert json.loads(out) == {"pr": "shop#7", "comments": [{"note": "x"}]}
-    assert "matches nobody" in run("convert", "in", "--to", "jsonl", "-o", "x", "--reviewer", "z")[2]
+    assert "matches no name" in run("convert", "in", "--to", "jsonl", "-o", "x", "--reviewer", "z")[2]
 
 
 def test_a_line_that_is_none_is_a_warning_or_an_error(run, here):

@@ -91,7 +91,7 @@ def test_who_only_answers_the_bots_is_nobody_to_other_commands(server, capsys, t
         "sharpeye[bot]": 26,
     }
     code, _, err = said("comments", "bots.jsonl", *people, "--reviewer", "ben", "--out", "run2")
-    assert (code, err) == (2, "Error: --reviewer 'ben' matches nobody. There are sharpeye[bot], lintwise[bot].\n")
+    assert (code, err) == (2, "Error: --reviewer 'ben' matches no name. There are sharpeye[bot], lintwise[bot].\n")
     code, out, _ = said("check", "--reference", "bots.jsonl", "--json")
     assert json.loads(out)["references"] == 35
     assert "without a note" not in out
@@ -119,7 +119,7 @@ def test_a_history_that_routing_replays(server, capsys):
         (["comments", "acme/shop#5", "--since", "2026-01-01", "-o", "c.jsonl"], "Leave them out, or the numbers"),
         (["history", "acme/shop", "--since", "yesterday", "-o", "c.jsonl"], "is no time"),
         (["history", "acme/shop", "--since", "2026-02-01", "--until", "2026-01-01", "-o", "c.jsonl"], "Swap them"),
-        (["comments", "acme/shop", "--reviewer", "!", "-o", "c.jsonl"], "names nobody"),
+        (["comments", "acme/shop", "--reviewer", "!", "-o", "c.jsonl"], "is empty"),
         (["comments", "acme/shop", "--api", "nowhere", "-o", "c.jsonl"], "--api is not an http"),
         (["comments", "https://gitlab.com/g/p", "-o", "c.jsonl"], "Set GITLAB_TOKEN"),
         (["history", "https://gitlab.com/g/p", "-o", "c.jsonl"], "histories are pulled from GitHub alone. Pull the"),

@@ -11,7 +11,7 @@ import metareview as mr
 from metareview.errors import InputError, UsageError
 from metareview.formats import gzip_lines
 from metareview.formats.history import read_history
-from metareview.formats.protocol import TextsWanted
+from metareview.formats.protocol import TextFilter
 from metareview.model.time import parse_time
 
 
@@ -157,7 +157,7 @@ def test_a_gzip_file_that_breaks_off_is_damaged_or_unpacks_without_end(write, mo
 def test_texts_of_other_repositories_are_left_away_and_no_figure_changes(write):
     other = [row | {"repo": {"name": "o/s"}, "id": f"1{row['id']}"} for row in WHOLE]
     path = write(WHOLE + other)
-    history = read_history(path, texts=TextsWanted(frozenset({"o/r"})))
+    history = read_history(path, texts=TextFilter(frozenset({"o/r"})))
     told = [(event.repo, event.body) for event in history.events if event.kind in ("opened", "comment")]
     assert set(told) == {("o/r", "B"), ("o/r", "c"), ("o/s", "B"), ("o/s", None)}, "one body is kept: there are some"
     assert len(history.events) == len(read_history(path).events)

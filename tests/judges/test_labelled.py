@@ -11,7 +11,7 @@ from test_cascade import First, Model
 
 from metareview.api import compare, evaluate_comments
 from metareview.errors import UsageError
-from metareview.formats.labels import Label
+from metareview.formats.labels import NotePairLabel
 from metareview.judges.builtin.cascade import CascadeJudge
 from metareview.judges.cascade_questions import ListRules
 from metareview.judges.labelled import LabelIndex, judge_with_labels, warnings_of
@@ -66,7 +66,7 @@ def of_run(match, name="anna", reference=0, **more):
 
 
 def test_a_label_takes_the_place_of_the_verdict():
-    labels = [Label("it leaks", "leak", True, pr=PR, by=("anna", "ben"))]
+    labels = [NotePairLabel("it leaks", "leak", True, pr=PR, by=("anna", "ben"))]
     [answer] = judged(No(), labels, [question(["leak", "style"], ["it leaks"])])
     assert (answer.match.tolist(), answer.score.tolist()) == ([1, 0], [1.0, 0.25])
     assert list(answer.by) == ["label", "judge"]
@@ -74,7 +74,7 @@ def test_a_label_takes_the_place_of_the_verdict():
 
 
 def test_a_label_holds_for_its_pull_request_and_notes_and_never_for_negatives():
-    labels = [Label("it leaks", "leak", True, pr=PR)]
+    labels = [NotePairLabel("it leaks", "leak", True, pr=PR)]
     asked = [
         question(["leak"], ["it leaks"], pr="octo/app#1"),
         question(["leak"], ["it leaks"], pr=OTHER),
@@ -85,20 +85,20 @@ def test_a_label_holds_for_its_pull_request_and_notes_and_never_for_negatives():
 
 
 def test_a_label_holds_however_the_characters_of_its_notes_are_encoded():
-    labels = [Label("the cafe\u0301 leaks", "caf\u00e9", True, pr=PR)]
+    labels = [NotePairLabel("the cafe\u0301 leaks", "caf\u00e9", True, pr=PR)]
     [answer] = judged(No(), labels, [question(["cafe\u0301"], ["the caf\u00e9 leaks"])])
     assert answer.match.tolist() == [1]
 
 
 def test_a_label_without_a_pull_request_holds_everywhere_unless_one_is_about_this_one():
-    labels = [Label("it leaks", "leak", False, pr=PR), Label("it leaks", "leak", True)]
+    labels = [NotePairLabel("it leaks", "leak", False, pr=PR), NotePairLabel("it leaks", "leak", True)]
     asked = [question(["leak"], ["it leaks"], pr=pr) for pr in (PR, OTHER, "")]
     assert [answer.match.tolist() for answer in judged(No(), labels, asked)] == [[0], [1], [1]]
 
 
 def test_a_model_is_not_asked_about_labelled_pairs_and_sees_all_notes():
     model = Model({("style", "it leaks")})
-    labels = LabelIndex.of([Label("it leaks", "leak", False)])
+    labels = LabelIndex.of([NotePairLabel("it leaks", "leak", False)])
     asked = question(["leak", "style"], ["it leaks"])
     assert model.planned([labels.unlabelled(asked)]).calls == 1
     [answer] = judge_with_labels(model, labels, [asked])
@@ -115,7 +115,7 @@ def test_a_cascade_takes_a_labelled_pair_as_settled():
     asked = Question(["leak"], ["it leaks", "style"], np.array([[0, 0], [0, 1]], np.int64))
     cascade.judge([asked])
     assert model.asked == []  # the first judge is sure of one pair, so the other can add nothing
-    judged(cascade, [Label("it leaks", "leak", False)], [asked])
+    judged(cascade, [NotePairLabel("it leaks", "leak", False)], [asked])
     assert model.asked == [("leak", "style")]
 
 
@@ -126,7 +126,9 @@ def test_every_labelled_pair_is_as_labelled_and_every_other_as_judged(data):
     notes = st.sampled_from(["a", "b", "c", "d"])
     generated, reference = (data.draw(st.lists(notes, min_size=1, max_size=4)) for _ in "gr")
     labels = data.draw(
-        st.lists(st.builds(Label, notes, notes, st.booleans(), pr=st.sampled_from([None, PR, OTHER])), max_size=8)
+        st.lists(
+            st.builds(NotePairLabel, notes, notes, st.booleans(), pr=st.sampled_from([None, PR, OTHER])), max_size=8
+        )
     )
     truth = data.draw(st.sets(st.tuples(notes, notes)))
     asked = question(generated, reference)

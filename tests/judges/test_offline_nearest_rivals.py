@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from metareview.benchmark.calibrate import calibrate
-from metareview.formats.labels import Label
+from metareview.formats.labels import NotePairLabel
 from metareview.judges.examples import KnownNotes
 from metareview.judges.offline import layout, nearest_rivals
 from metareview.judges.offline.features import QuestionTerms
@@ -138,7 +138,9 @@ def test_memory_does_not_grow_with_the_square_of_a_pull_requests_comments():
 
 def test_a_group_of_many_labels_takes_little_memory():
     a, b = notes(1_200, 1), notes(1_200, 2)
-    labels = [Label(one, other, row % 2 == 0, group="g") for row, (one, other) in enumerate(zip(a, b, strict=True))]
+    labels = [
+        NotePairLabel(one, other, row % 2 == 0, group="g") for row, (one, other) in enumerate(zip(a, b, strict=True))
+    ]
     found = []
     assert peak(lambda: found.append(calibrate(labels, OfflineJudge()))) < 100e6  # with all 1,440,000 pairs: 240 MB
     assert found[0].agreement.n == 1_200

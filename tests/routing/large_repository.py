@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from metareview.model.event import Event, History, sift
+from metareview.model.event import Event, History, filter_events
 from metareview.pipelines.routing import Inputs, RoutingOptions
 from metareview.pipelines.routing.answer import Answers, Ticker, answer_part
 from metareview.pipelines.routing.plan import Part, choose_of_one, plan_routers
@@ -39,7 +39,7 @@ def main(way: str) -> None:
     plan = plan_routers(Inputs(history), options)
     before, number, digest = used(), 0, hashlib.sha256()
     if way == "held":
-        kept, _ = sift(events(), {})
+        kept, _ = filter_events(events(), {})
         answers = Answers()
         answer_part(Part("big/one", kept, choose_of_one(kept, options)[0]), plan, answers, Ticker(0, None))
         records = iter(answers.records)

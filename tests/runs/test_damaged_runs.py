@@ -11,8 +11,8 @@ import pytest
 import metareview as mr
 from metareview.cli import main
 from metareview.errors import InputError
-from metareview.formats import seals
-from metareview.formats.seals import Seal, Sealing, check_seals, seals_of, whole_lines
+from metareview.formats import checksums
+from metareview.formats.checksums import Checksum, ChecksumBuilder, checksums_of, verify_files, whole_lines
 from metareview.judges.protocol import DIFFERENT, SAME, Answer, Judge
 from metareview.runs.writer import RunWriter
 from mutated_runs import CONVERSATIONS
@@ -197,12 +197,12 @@ def test_parts_have_seals_too(folder, tmp_path):
 
 def test_seals_are_those_of_the_files(folder):
     stored = mr.load_run(folder).manifest.files
-    assert stored == seals_of(folder)
+    assert stored == checksums_of(folder)
     lines = (folder / "pairs.jsonl").read_bytes()
     assert (stored["pairs.jsonl"].size, stored["pairs.jsonl"].lines) == (len(lines), 144)
 
 
-# Runs that were made before there were seals
+# Runs that were made before there were checksums
 
 
 @pytest.fixture
@@ -237,7 +237,7 @@ def test_a_run_without_seals_is_made_whole(old, sound, name):
     assert 0 < len(asked) < 144
     for each in LINES:
         assert (old / each).read_bytes() == (sound / each).read_bytes()
-    assert run.manifest.files == seals_of(old)
+    assert run.manifest.files == checksums_of(old)
 
 
 # Repair
@@ -290,7 +290,7 @@ def test_without_pairs_all_is_made_again(folder, sound):
 
 def test_a_line_that_was_changed_is_not_kept(folder, sound, monkeypatch):
     """By blocks, so that one wrong digit does not cost all of a file, and is kept in no case."""
-    monkeypatch.setattr(seals, "BLOCK", 512)
+    monkeypatch.setattr(checksums, "BLOCK", 512)
     shutil.rmtree(folder)
     evaluated(folder)
     flipped(folder / "pairs.jsonl")
@@ -385,15 +385,15 @@ def test_outcomes_keep_the_records_that_are_whole(tmp_path, monkeypatch):
 
 def test_whole_lines_of_a_damaged_file(tmp_path, monkeypatch):
     """Blocks of eight bytes, lines of four: each block that is hurt costs its lines and those that reach into it."""
-    monkeypatch.setattr(seals, "BLOCK", 8)
+    monkeypatch.setattr(checksums, "BLOCK", 8)
     path = tmp_path / "x"
     path.write_bytes(b"aaa\nbbb\nccc\nddd\neee\nfff\n")
-    seal = Sealing(in_blocks=True).add_file(path).seal
-    assert len(seal.blocks) == 3 * 8
+    checksum = ChecksumBuilder(in_blocks=True).add_file(path).checksum
+    assert len(checksum.blocks) == 3 * 8
 
     def whole(text):
         path.write_bytes(text)
-        return list(whole_lines(path, seal))
+        return list(whole_lines(path, checksum))
 
     every = [b"aaa\n", b"bbb\n", b"ccc\n", b"ddd\n", b"eee\n", b"fff\n"]
     assert whole(b"".join(every)) == every
@@ -408,23 +408,23 @@ def test_whole_lines_of_a_damaged_file(tmp_path, monkeypatch):
 
 
 def test_a_seal_is_the_same_however_it_is_written(monkeypatch):
-    monkeypatch.setattr(seals, "BLOCK", 8)
+    monkeypatch.setattr(checksums, "BLOCK", 8)
     text = bytes(range(1, 40)) * 3
-    at_once = Sealing(in_blocks=True)
+    at_once = ChecksumBuilder(in_blocks=True)
     at_once.add(text)
-    bit_by_bit = Sealing(in_blocks=True)
+    bit_by_bit = ChecksumBuilder(in_blocks=True)
     for at in range(0, len(text), 5):
         bit_by_bit.add(text[at : at + 5])
-    assert at_once.seal == bit_by_bit.seal
-    assert Seal.from_json(at_once.seal.to_json()) == at_once.seal
+    assert at_once.checksum == bit_by_bit.checksum
+    assert Checksum.from_json(at_once.checksum.to_json()) == at_once.checksum
 
 
 def test_only_what_is_asked_for_is_checked(folder):
     stored = mr.load_run(folder).manifest.files
     cut(folder / "pairs.jsonl", 5)
-    check_seals(folder, stored, ["results.jsonl"])
+    verify_files(folder, stored, ["results.jsonl"])
     with pytest.raises(InputError, match="bytes where the run wrote"):
-        check_seals(folder, stored, by_size=True)
+        verify_files(folder, stored, by_size=True)
 
 
 def test_what_is_sealed_again_is_read(folder):

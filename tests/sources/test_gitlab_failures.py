@@ -11,7 +11,7 @@ from metareview.errors import InputError, UsageError
 from metareview.formats.api_node import UnexpectedReply
 from metareview.formats.comments.gitlab import conversation
 from metareview.formats.comments.jsonl import line_of
-from metareview.model.selection import EVERYBODY
+from metareview.model.selection import ALL_NAMES
 from metareview.sources.reviews import chosen_reviews
 from pulls import GitLabPull
 from scripted_server import Reply
@@ -179,7 +179,7 @@ def test_whatever_a_server_sends_is_read_or_unexpected(fields, discussions, note
     said = [*discussions, {"individual_note": False, "notes": [note(1, "ben", "x") | each for each in notes]}]
     try:
         found, _ = conversation(about, said)
-        lines = list(map(line_of, chosen_reviews(found, EVERYBODY, lambda comments: [])))
+        lines = list(map(line_of, chosen_reviews(found, ALL_NAMES, lambda comments: [])))
     except (UnexpectedReply, InputError):
         return
     assert all(isinstance(json.loads(line), dict) for line in lines)

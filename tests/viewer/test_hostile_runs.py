@@ -10,7 +10,7 @@ from viewer_samples import HOST, client_of, pull, small_run
 
 from metareview.comparison.frame import open_frame
 from metareview.comparison.unlisted import unlisted_of
-from metareview.formats.seals import Sealing
+from metareview.formats.checksums import ChecksumBuilder
 from metareview.runs.labels import LabelFile
 from metareview.runs.sound import unsound
 from metareview.viewer.settings import Settings
@@ -204,8 +204,8 @@ def test_a_damaged_run_is_listed_by_size_and_opened_by_content(sound, tmp_path):
 
 def test_a_run_is_looked_through_once_for_all_its_pages(sound, monkeypatch):
     read = []
-    add_file = Sealing.add_file
-    monkeypatch.setattr(Sealing, "add_file", lambda self, path: read.append(path.name) or add_file(self, path))
+    add_file = ChecksumBuilder.add_file
+    monkeypatch.setattr(ChecksumBuilder, "add_file", lambda self, path: read.append(path.name) or add_file(self, path))
     client = client_of(sound.parent)
     client.get("/")
     assert read == []

@@ -12,7 +12,7 @@ from metareview.benchmark.chance import agreement_intervals, cross_fitted
 from metareview.benchmark.disagreements import KINDS, Disagreement, JudgedLabel, disagreements
 from metareview.benchmark.thresholds import best_threshold
 from metareview.benchmark.units import Units, units_of
-from metareview.formats.labels import Label
+from metareview.formats.labels import NotePairLabel
 from metareview.judges.protocol import SAME, UNDECIDED, Judge, Question, judged_part
 from metareview.model.measure import Measure
 from metareview.runs.files import JsonObject
@@ -114,7 +114,7 @@ class Calibration:
         return {**head, **asdict(self.agreement), "slices": slices_to_dict(self.slices), **groups}
 
 
-def calibrate(labels: Sequence[Label], judge: Judge) -> Calibration:
+def calibrate(labels: Sequence[NotePairLabel], judge: Judge) -> Calibration:
     """How far the judge's verdicts and scores agree with the labels."""
     groups: dict[str | int, list[int]] = {}
     for position, label in enumerate(labels):
@@ -149,7 +149,7 @@ def calibrate(labels: Sequence[Label], judge: Judge) -> Calibration:
     return Calibration(judge.name, judge.parameters, found, len(groups) - ungrouped, ungrouped, judged, slices)
 
 
-def _question(labels: Sequence[Label]) -> Question:
+def _question(labels: Sequence[NotePairLabel]) -> Question:
     """The pairs of one group; all its notes are rivals."""
     candidates = {note: index for index, note in enumerate(dict.fromkeys(label.candidate for label in labels))}
     references = {note: index for index, note in enumerate(dict.fromkeys(label.reference for label in labels))}

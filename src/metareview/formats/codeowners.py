@@ -99,9 +99,15 @@ def _glob(segment: str) -> str:
 class OwnersByCommit:
     """Where a pull request's rules are: one file for all, or one for each repository and base commit."""
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, read: list[InputFile] | None = None) -> None:
+        """Adds a file that is no folder to `read`."""
         self._path = Path(path)
-        self._single = None if self._path.is_dir() else _read(self._path)
+        self._single = None
+        if not self._path.is_dir():
+            file = InputFile(path)
+            self._single = _read(file)
+            if read is not None:
+                read.append(file)
         self._by_commit: dict[tuple[str, str], CodeOwners | None] = {}
 
     def find(self, repo: str, base_sha: str | None) -> CodeOwners | None:
@@ -115,12 +121,11 @@ class OwnersByCommit:
         key = (repo, base_sha)
         if key not in self._by_commit:
             file = self._path.joinpath(*names, base_sha, "CODEOWNERS")
-            self._by_commit[key] = _read(file) if file.is_file() else None
+            self._by_commit[key] = _read(InputFile(file)) if file.is_file() else None
         return self._by_commit[key]
 
 
-def _read(path: Path) -> CodeOwners:
-    file = InputFile(path)
+def _read(file: InputFile) -> CodeOwners:
     if len(file.data) >= _LIMIT:
-        raise InputError("GitHub does not load a file of 3 MB or more", file=path, fix="Make it smaller.")
+        raise InputError("GitHub does not load a file of 3 MB or more", file=file.name, fix="Make it smaller.")
     return CodeOwners(file.text)

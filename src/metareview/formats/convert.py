@@ -19,7 +19,7 @@ _REVIEW_FIELDS = tuple(field.name for field in fields(Review) if field.name not 
 _DECIDING = ("note", "path", "side", "neutral", "in_reply_to")
 _IN_WORDS = {"other_names": "other names of the pull request"}
 _WHOSE = ("reviewer", "run")
-"""What tells reviews apart: a single one may go unsaid, but several would become one."""
+"""The fields that distinguish reviews: a single one may be left out, but several would become one."""
 _DEFAULT_SIDE = "right"
 """Where a comment without a side is taken to point, so that this side may go unsaid."""
 
@@ -36,12 +36,12 @@ class Converted:
     names_its_pull_request: bool
 
     def warnings(self, format_name: str) -> list[str]:
-        """What the format cannot hold, in a sentence."""
-        said = [f"{name} ({plural(count, 'comment')})" for name, count in self.lost.items()]
-        said += [
+        """A sentence on the fields that the format cannot hold."""
+        missing = [f"{name} ({plural(count, 'comment')})" for name, count in self.lost.items()]
+        missing += [
             f"{_IN_WORDS.get(name, name)} ({plural(count, 'review')})" for name, count in self.lost_of_reviews.items()
         ]
-        lines = [f"{format_name} has no place for {', '.join(said)}: left out"] if said else []
+        lines = [f"{format_name} has no place for {', '.join(missing)}: left out"] if missing else []
         if not self.names_its_pull_request:
             lines.append(f"{format_name} does not say which pull request it is about: give --pr when it is read")
         return lines
@@ -49,8 +49,8 @@ class Converted:
 
 def convert_reviews(reviews: Iterable[Review], format_name: str) -> Converted:
     """The reviews as files of this format. UsageError where it is only read, or cannot hold what figures rest on: a
-    note, a place, whether a comment counts, a silence, whose it is among several. Whoever only answered others is in no
-    figure, and is left out where the format cannot hold it; InputError where nothing else is there.
+    note, a place, whether a comment counts, a silence, the reviewer among several. A reviewer who only answered others
+    is in no figure, and is left out where the format cannot hold it; InputError where there is nothing else.
     """
     ordered = _by_pull_request(reviews)
     try:
@@ -99,7 +99,7 @@ def writable_format(name: str) -> CommentFormat:
 
 
 def _by_pull_request(reviews: Iterable[Review]) -> list[Review]:
-    """What belongs together side by side, as every reader gives it back: by pull request, then by reviewer."""
+    """The reviews grouped by pull request, then by reviewer, as every reader returns them."""
     by_run: dict[str | None, list[Review]] = {}
     for review in reviews:
         by_run.setdefault(review.run, []).append(review)
@@ -111,7 +111,7 @@ def _by_pull_request(reviews: Iterable[Review]) -> list[Review]:
 
 
 def _read_back(target: CommentFormat, files: Mapping[str, str], reviews: Sequence[Review]) -> tuple[list[Review], bool]:
-    """What a reader makes of the files, and whether they say by themselves which pull request they are about."""
+    """The reviews read back from the files, and whether the files name their pull request."""
     found: list[Review] = []
     names_it = True
     for name, text in files.items():
@@ -143,7 +143,7 @@ def _lost(comment: Comment, kept: Comment, format_name: str, pr: str) -> list[st
 
 
 def _differ(old: object, new: object) -> bool:
-    """Nothing said is nothing lost."""
+    """True if a value was lost; one that was absent was not."""
     return old not in (None, "", ()) and old != new
 
 

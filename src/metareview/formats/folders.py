@@ -41,11 +41,11 @@ def content_hash(path: Path) -> str:
 
 
 def files_state(path: Path) -> list[tuple[Path, int, int, int]]:
-    """What tells whether a file, or any file of a folder, is another or was written to: identity, size and time."""
+    """Identity, size and time of a file, or of all files of a folder, to detect changes."""
     path = spooled(path)
     states = []
     for file in sorted(_walked(path)) if is_folder(path) else [path]:
-        with suppress(OSError):  # whoever reads it says what is wrong with it
+        with suppress(OSError):  # the reader reports it
             found = file.stat()
             states.append((file, found.st_ino, found.st_size, found.st_mtime_ns))
     return states
@@ -73,7 +73,7 @@ def is_run_folder(name: str) -> bool:
 
 
 def names_its_pull_request(name: Path) -> bool:
-    """Whether all of it is OWNER/REPO/NUMBER.ext."""
+    """True if all of it is OWNER/REPO/NUMBER.ext."""
     return name.stem.partition(".")[0].isdecimal() and len(name.parts) == 3
 
 

@@ -13,7 +13,7 @@ from metareview.formats.folders import files_below, is_folder
 from metareview.formats.input_file import InputFile, Progress, readable
 from metareview.formats.json_values import objects_of_lines
 from metareview.formats.pipes import spooled_pipes
-from metareview.formats.protocol import HistoryFormat, Reading, TextsWanted
+from metareview.formats.protocol import HistoryContext, HistoryFormat, TextFilter
 from metareview.formats.reader import Paths, several
 from metareview.formats.registry import HISTORY_FORMATS, history_formats
 from metareview.model.event import History
@@ -80,7 +80,7 @@ class HistoryInput:
 
     @property
     def label(self) -> str:
-        """What messages call the history."""
+        """The name of the history in messages."""
         return ", ".join(file.name for file in self.files)[:200]
 
 
@@ -117,7 +117,7 @@ def open_history(paths: Paths, format: str | None = None, *, progress: Progress 
 @spooled_pipes()
 @garbage_collection_paused()
 def read_history(
-    paths: Paths, format: str | None = None, *, texts: TextsWanted | None = None, progress: Progress | None = None
+    paths: Paths, format: str | None = None, *, texts: TextFilter | None = None, progress: Progress | None = None
 ) -> History:
     """Read a history from a file, a folder or several of them. `texts` says which events need theirs; without it, all.
 
@@ -126,14 +126,14 @@ def read_history(
     return read_opened(open_history(paths, format, progress=progress), texts)
 
 
-def read_opened(given: HistoryInput, texts: TextsWanted | None = None) -> History:
+def read_opened(given: HistoryInput, texts: TextFilter | None = None) -> History:
     """All of it, in memory."""
     if given.format.events is None:
         [file] = given.files
         history = given.format.read(file)
         history = replace(history, warnings=(*given.warnings, *history.warnings))
     else:
-        reading = Reading(texts or TextsWanted(), warnings=[*given.warnings])
+        reading = HistoryContext(texts or TextFilter(), warnings=[*given.warnings])
         streams = [given.format.events(file, reading) for file in given.files]
         history = reading.history(chain.from_iterable(streams), given.label)
     corrections = [line for file in given.files for line in file.all_warnings()]
@@ -159,7 +159,7 @@ def _history_fix() -> str:
 
 
 class _Megabytes:
-    """What was read of several files, told as if they were one."""
+    """Progress over several files, as if they were one."""
 
     def __init__(self, files: Sequence[Path], progress: Progress | None) -> None:
         self._progress = progress

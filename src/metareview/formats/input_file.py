@@ -61,7 +61,10 @@ class InputFile:
         self._in_memory: bytes | None = None
         self._data: bytes | None = None
         self._stream: io.BufferedReader | None = None
+        self._beginning: bytes | None = None
         self._hash = hashlib.sha256()
+        self.is_read = False
+        """All lines, or all bytes, were taken from here, so that `sha256` is of them."""
         self._kept: list[bytes] = []
         """Lines and blocks that were read to recognise the format, and that `blocks` gives again."""
         self._keeps_lines = True
@@ -90,9 +93,10 @@ class InputFile:
         return file
 
     def again(self) -> InputFile:
-        """The same input, of which nothing has been read."""
+        """A copy of the input, to be read from its beginning."""
         other = InputFile(self.path, strict=self.strict, progress=self.progress, part=self.part)
         other.name, other._in_memory, other._named_pull_request = self.name, self._in_memory, self._named_pull_request
+        other._beginning = self._beginning
         return other
 
     @property
@@ -101,7 +105,7 @@ class InputFile:
         return self._named_pull_request or pull_request_of_path(readable(self.path.as_posix()))
 
     def required_pull_request(self) -> str:
-        """The same, for a format whose files do not say which pull request they are about."""
+        """The pull request, for a format whose files do not name it."""
         if named := self.pull_request:
             return named
         problem = "nothing says which pull request it is about"
@@ -111,11 +115,9 @@ class InputFile:
     # Bytes
 
     def begins_with(self, magic: bytes) -> bool:
-        return self._beginning.startswith(magic)
-
-    @cached_property
-    def _beginning(self) -> bytes:
-        return self._opened().peek(_MAGIC)[:_MAGIC]
+        if self._beginning is None:
+            self._opened()
+        return (self._beginning or b"").startswith(magic)
 
     def for_reading(self) -> InputFile:
         """The file, whose lines are from now on given once and not kept, as its format is known."""
@@ -127,8 +129,9 @@ class InputFile:
         """All of it, which is then held."""
         if self._data is None:
             self._check_lines_are_there()
-            self._data = b"".join([*self._kept, self._opened().read()])
+            self._data = b"".join([*self._kept, b"" if self.is_read else self._opened().read()])
             self._kept.clear()
+            self._close_at_end()
         return self._data
 
     def _check_lines_are_there(self) -> None:
@@ -137,7 +140,7 @@ class InputFile:
 
     @property
     def is_held(self) -> bool:
-        """Whether all of it has been read into memory."""
+        """True if all of it has been read into memory."""
         return self._data is not None
 
     @cached_property
@@ -151,9 +154,17 @@ class InputFile:
     def sha256(self) -> str:
         """Hash of the bytes that were read; what is left of the file is read for it."""
         stream = self._opened()
-        while stream.read(_MEGABYTE):
+        while not stream.closed and stream.read(_MEGABYTE):
             pass
         return self._hash.hexdigest()
+
+    def _close_at_end(self) -> None:
+        """Let go of a file that was read to its end: a folder may hold more files than a process may keep open."""
+        self.is_read = True
+        if not (stream := self._opened()).closed:
+            while stream.read(_MEGABYTE):  # what a gzip file holds behind its last member
+                pass
+            stream.close()
 
     def _opened(self) -> io.BufferedReader:
         if self._stream is None:
@@ -163,6 +174,7 @@ class InputFile:
             else:
                 with file_errors(self.name):
                     self._stream = io.BufferedReader(_HashedFile(self.path, self.name, self._hash), _BUFFER)
+            self._beginning = self._stream.peek(_MAGIC)[:_MAGIC]
         return self._stream
 
     # Lines
@@ -173,14 +185,14 @@ class InputFile:
         return begun[: begun.find(b"\n") + 1] or begun
 
     def has_more_than_first_line(self) -> bool:
-        """Whether anything but white space stands behind the first line."""
+        """True if anything but white space stands behind the first line."""
         first = self.first_line()
         later = chain([b"".join(self._kept)[len(first) :]], iter(self.next_line, b""))
         return any(line.strip(BLANK) for line in later)
 
     def next_line(self) -> bytes:
         """One more line, which is kept for `lines`; empty at the end."""
-        line = self._line_stream.readline()
+        line = b"" if self.is_read else self._line_stream.readline()
         if line:
             self._kept.append(line)
         return line
@@ -215,10 +227,11 @@ class InputFile:
             self._lines_are_gone = not self._keeps_lines
             if self._kept:
                 yield b"".join(self._kept)
-            for block in _whole_lines(self._line_stream):
+            for block in () if self.is_read else _whole_lines(self._line_stream):
                 if self._keeps_lines:
                     self._kept.append(block)
                 yield block
+            self._close_at_end()
 
     @cached_property
     def _line_stream(self) -> io.BufferedReader | UnpackedLines:

@@ -42,7 +42,7 @@ class JsonValues:
 
     @cached_property
     def is_in_lines(self) -> bool:
-        """Whether an object fills the first line."""
+        """True if an object fills the first line."""
         return self._first_line is not None
 
     @cached_property
@@ -89,7 +89,7 @@ class JsonValues:
 
     @cached_property
     def is_single(self) -> bool:
-        """Whether there is exactly one value."""
+        """True if there is exactly one value."""
         if self.is_in_lines:
             return not self._file.has_more_than_first_line()
         return bool(self) and self._first_of_text[1] >= self._text.end
@@ -351,7 +351,7 @@ def _offset_within(text: str, parent: int, step: str | int) -> int:
 
 
 def is_dense(data: bytes) -> bool:
-    """Whether long data has so many values for its size that they would take far more memory than it does."""
+    """True if long data has so many values for its size that they would take far more memory than it does."""
     if len(data) < _LONG:
         return False
     containers, values = data.count(b"[") + data.count(b"{"), data.count(b",")

@@ -74,7 +74,7 @@ def _identifier(value: str | int | None) -> str | None:
 
 
 def _is_deep(value: Any, levels: int = _DEEPEST) -> bool:
-    """Whether it is nested more than a few levels: then it may be nested too deeply."""
+    """True if it is nested more than a few levels: then it may be nested too deeply."""
     if not isinstance(value, dict | list):
         return False
     items = value.values() if isinstance(value, dict) else value

@@ -1,4 +1,4 @@
-"""Labels: JSON lines `{"a", "b", "match", "group"}`, what people or a strong model said of pairs of notes.
+"""Labels: JSON lines `{"a", "b", "match", "group"}`, verdicts of people or of a strong model on pairs of notes.
 
 A run's `labels.jsonl` is such a file too: there a person's later line on a pair takes the place of the earlier one,
 `"match": null` takes it back, and lines about unlisted issues and outcomes, which are about no pair, are passed over.
@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from metareview.errors import InputError
 from metareview.formats.input_file import InputFile
 from metareview.formats.json_values import object_of_line, refuse_over_lines
 from metareview.formats.record import Record
-from metareview.model.label import verdict_of_most
+from metareview.model.label import Votes
 from metareview.model.words import plural
 
 EXAMPLE = '{"a": "note of a reference", "b": "note of a comment", "match": true, "group": "pull request and reviewer"}'
@@ -28,7 +28,7 @@ _Key = tuple[str | None, str | None, int | None, int | None, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class NotePairLabel:
     """`reference` and `candidate` raise the same issue, or not. Pairs of one group are rivals; None: no rivals."""
 
     reference: str
@@ -36,39 +36,39 @@ class Label:
     match: bool
     group: str | None = None
     pr: str | None = None
-    """The pull request and the reviewer, where the file says them."""
+    """The pull request and the reviewer, where the file has them."""
     reviewer: str | None = None
     by: tuple[str, ...] = ()
-    """The names of the people who hold this, where they gave them."""
+    """The names of the people with this verdict, where known."""
     severity: str | None = None
-    """What kind of issue the reference raises, where the file says so."""
+    """The kind of issue that the reference raises, where the file has it."""
     category: str | None = None
     context: str | None = None
 
 
 @dataclass(frozen=True)
 class LabelSet:
-    """The labels of a file that are in force, and what else it said."""
+    """The labels of a file that are in force, and what else it holds."""
 
-    labels: Sequence[Label]
-    taken_back: Sequence[Label] = ()
-    """Pairs on which nobody holds anything any more, with the verdict that was taken back."""
+    labels: Sequence[NotePairLabel]
+    taken_back: Sequence[NotePairLabel] = ()
+    """Pairs whose labels were all taken back, with the last verdict."""
     issues: int = 0
     """Lines about unlisted issues."""
     outcomes: int = 0
     """Lines about what became of comments."""
     of_a_run: bool = False
-    """Whether it is what people said so far of pairs that they were asked about."""
+    """True if it is the label file of a run, which may grow."""
     warnings: Sequence[str] = ()
 
 
-def read_labels(path: str | Path) -> list[Label]:
+def read_labels(path: str | Path) -> list[NotePairLabel]:
     """The labels of a file that are in force, in order; anything wrong is an InputError that names the line."""
     return list(read_label_set(InputFile(path)).labels)
 
 
 def read_label_set(file: InputFile) -> LabelSet:
-    """The same, with what was taken back. InputError, too, where no label is in force."""
+    """The labels in force and those taken back. InputError where no label is in force."""
     first = first_object(file)
     found = _of_a_run(file) if "at" in first else _plain(file)
     if not found.labels:
@@ -83,7 +83,7 @@ def read_label_set(file: InputFile) -> LabelSet:
 
 
 def is_labels(first: Mapping[str, object]) -> bool:
-    """Whether the first object of a file is that of a file of labels."""
+    """True if the first object of a file is that of a file of labels."""
     return any(keys <= first.keys() for keys in ({"a", "b"}, {"issue", "verdict"}, {"position", "addressed"}))
 
 
@@ -111,39 +111,25 @@ def _plain(file: InputFile) -> LabelSet:
         match = record.value.get("match")
         label = _label(record, bool(match))
         if not isinstance(match, int) or match not in (0, 1):
-            record.refuse("match", "true or false", "Leave out pairs that nobody decided.")
+            record.refuse("match", "true or false", "Leave out undecided pairs.")
         labels.append(label)
     return LabelSet(labels, warnings=file.all_warnings())
 
 
-def _label(record: Record, match: bool) -> Label:
+def _label(record: Record, match: bool) -> NotePairLabel:
     a, b = record.text("a"), record.text("b")
     if a is None or b is None:
         record.fail(None, f"{'a' if a is None else 'b'} is missing", _WRITE)
     name = record.text("name")
     pr, reviewer = record.text("pr") or None, record.text("reviewer")
     kinds = (record.identifier(key) or None for key in ("severity", "category", "context"))
-    return Label(a, b, match, record.identifier("group"), pr, reviewer, (name,) if name else (), *kinds)
-
-
-@dataclass
-class _Said:
-    """What was said of one pair: by person, the verdict now in force, in the order of the latest words."""
-
-    label: Label
-    now: dict[str | None, bool] = field(default_factory=dict)
-
-    def in_force(self) -> Label | None:
-        if not self.now:
-            return None
-        match = verdict_of_most(self.now)
-        people = tuple(name for name, verdict in self.now.items() if name and verdict == match)
-        return replace(self.label, match=match, by=people)
+    return NotePairLabel(a, b, match, record.identifier("group"), pr, reviewer, (name,) if name else (), *kinds)
 
 
 def _of_a_run(file: InputFile) -> LabelSet:
     """Line by line, so that half a line that a kill left is passed over, with a warning, and nothing else is."""
-    said: dict[_Key, _Said] = {}
+    latest: dict[_Key, NotePairLabel] = {}
+    votes: dict[_Key, Votes[bool]] = {}
     issues = outcomes = 0
     for record in whole_records(file):
         if "issue" in record.value:
@@ -156,21 +142,17 @@ def _of_a_run(file: InputFile) -> LabelSet:
         if match is not None and not isinstance(match, bool):
             record.refuse("match", "true, false or null", "Give null to take a label back.")
         label = _label(record, bool(match))
-        name = label.by[0] if label.by else None
-        pair = said.setdefault(_key(record, label), _Said(label))
-        pair.label = label
-        pair.now.pop(name, None)
-        if match is not None:
-            pair.now[name] = match
-    held = [(each.label, each.in_force()) for each in said.values()]
-    return LabelSet(
-        [label for _, label in held if label],
-        [last for last, label in held if not label],
-        issues,
-        outcomes,
-        True,
-        file.all_warnings(),
-    )
+        key = _key(record, label)
+        latest[key] = label
+        votes.setdefault(key, Votes()).add(label.by[0] if label.by else None, match)
+    in_force, taken_back = [], []
+    for key, label in latest.items():
+        match = votes[key].majority
+        if match is None:
+            taken_back.append(label)
+        else:
+            in_force.append(replace(label, match=match, by=votes[key].people(match)))
+    return LabelSet(in_force, taken_back, issues, outcomes, True, file.all_warnings())
 
 
 def whole_records(file: InputFile) -> Iterator[Record]:
@@ -185,9 +167,9 @@ def whole_records(file: InputFile) -> Iterator[Record]:
             yield record
 
 
-def _key(record: Record, label: Label) -> _Key:
+def _key(record: Record, label: NotePairLabel) -> _Key:
     """A pair by its notes and, where the line has them, its positions: in a folder that held another run before, the
-    same positions are those of other notes, and what was said of these stands."""
+    same positions are those of other notes, whose labels stand."""
     generated, reference = record.value.get("generated"), record.value.get("reference")
     if generated is not None or reference is not None:
         generated, reference = position_of(record, "generated"), position_of(record, "reference")
@@ -203,7 +185,7 @@ def position_of(record: Record, key: str) -> int:
 
 
 def _is_half(line: bytes) -> bool:
-    """Whether it begins an object and breaks off."""
+    """True if it begins an object and breaks off."""
     if not line.lstrip().startswith(b"{"):
         return False
     try:

@@ -39,12 +39,12 @@ def parts_of(path: Path) -> Path:
 
 
 def has_parts(path: Path) -> bool:
-    """Whether parts stand in the place of this file of lines, which comes first where it is there."""
+    """True if parts stand in the place of this file of lines, which comes first where it is there."""
     return not path.exists() and parts_of(path).is_dir()
 
 
 def has_lines(path: Path) -> bool:
-    """Whether there is this file of lines, or parts in its place."""
+    """True if there is this file of lines, or parts in its place."""
     return path.exists() or has_parts(path)
 
 

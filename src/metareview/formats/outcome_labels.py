@@ -13,7 +13,7 @@ from metareview.formats.input_file import InputFile
 from metareview.formats.labels import position_of, whole_records
 from metareview.formats.record import Record
 from metareview.model.addressed import ADDRESSED_VERDICTS
-from metareview.model.label import OutcomeLabel, held
+from metareview.model.label import OutcomeLabel, current_verdicts
 from metareview.model.words import plural
 
 EXAMPLE = (
@@ -31,22 +31,22 @@ class OutcomeLabelSet:
 
 
 def read_outcome_labels(file: InputFile) -> OutcomeLabelSet:
-    """What people hold of each comment: the verdict of most, and of two that are equally many the latest. Anything
-    wrong is an InputError that names the line; so is a file without any such label in force."""
-    said: list[OutcomeLabel] = []
+    """The majority verdict of people per comment; ties go to the latest. Anything wrong is an InputError that names the
+    line; so is a file without any such label in force."""
+    given: list[OutcomeLabel] = []
     others = 0
     for record in whole_records(file):
         if "addressed" in record.value:
-            said.append(_label(record))
+            given.append(_label(record))
         else:
             others += 1
-    in_force = held(((*label.key, label.note), label.name, label.verdict) for label in said)
+    in_force = current_verdicts(((*label.key, label.note), label.name, label.verdict) for label in given)
     if not in_force:
         about = f": {plural(others, 'line')} about other things" if others else ""
         raise InputError(f"no labels of outcomes{about}", file=file.name, fix=f"Give lines such as {EXAMPLE}.")
-    # The latest label that says what is in force stands for all who say so.
+    # The latest label with the verdict in force stands for all that agree.
     latest = {
-        (*label.key, label.note): label for label in said if in_force.get((*label.key, label.note)) == label.verdict
+        (*label.key, label.note): label for label in given if in_force.get((*label.key, label.note)) == label.verdict
     }
     return OutcomeLabelSet([latest[key] for key in in_force], file.all_warnings())
 

@@ -79,7 +79,7 @@ def _copied(path: Path) -> Path:
 
 
 def _is_pipe(path: Path) -> bool:
-    """Whether it can be read once, from its beginning to its end: a pipe, or a terminal."""
+    """True if it can be read once, from its beginning to its end: a pipe, or a terminal."""
     mode = _mode(path)
     return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)
 

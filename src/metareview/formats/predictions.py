@@ -1,4 +1,4 @@
-"""What a router that already ran answered: JSON lines `{"repo", "pr", "router", "candidates", "risk"}`.
+"""Predictions of routers: JSON lines `{"repo", "pr", "router", "candidates", "risk"}`.
 
 Candidates are logins, best first. `router` may be left out: then the file's name is the router's. So may `risk`, and
 what is only kept: `evidence` (any JSON) and `notes` (a text, or a list of texts).
@@ -27,10 +27,11 @@ _FIELDS = frozenset({"repo", "pr", "router", "candidates", "risk", "evidence", "
 _FIX = 'Give a list of candidates such as {"target": {"type": "user", "name": "octocat"}}, or [].'
 
 
-def read_predictions(path: str | Path) -> list[Predictions]:
+def read_predictions(path: str | Path, read: list[InputFile] | None = None) -> list[Predictions]:
     """The predictions of a file or of a folder of saved routes, one item per router in order of appearance.
 
-    An answer that names no repository, nor lies in a folder that does, is under NO_REPOSITORY.
+    An answer that names no repository, nor lies in a folder that does, is under NO_REPOSITORY. The files are
+    added to `read`.
     """
     routers: dict[str, dict[tuple[str, int], Prediction]] = {}
     known: dict[tuple[str, str, int], Record] = {}
@@ -47,6 +48,8 @@ def read_predictions(path: str | Path) -> list[Predictions]:
                 record.fail(None, problem, "Keep one answer.")
             routers.setdefault(router, {})[repo, pr] = prediction
         warnings += file.all_warnings()
+        if read is not None:
+            read.append(file)
     if not routers:
         raise InputError("no predictions", file=path, fix="Give one JSON object per line.")
     return [

@@ -1,4 +1,4 @@
-"""What a format is: how a file in it is recognised, read and written."""
+"""Formats: how a file is recognised, read and written."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class CommentFormat:
     read: Callable[[InputFile], Iterator[Review]]
     write: Callable[[Iterable[Review]], dict[str, str]] | None = None
     by_tools: bool = False
-    """Whether only tools write it, about one pull request, so that nothing in it was annotated by people."""
+    """True if only tools write it, about one pull request, so that nothing in it was annotated by people."""
 
 
 @dataclass(frozen=True, slots=True)
-class TextsWanted:
-    """Which events need their texts and files: the others are counted, but nobody will read what they say.
+class TextFilter:
+    """Which events need their texts and files: the others are counted, but their texts are not needed.
 
     Every event of every repository is still read. It can be the one that shows how far the history reaches, that a
     login is a bot, or how a login is written.
@@ -39,17 +39,17 @@ class TextsWanted:
     repos: frozenset[str] = frozenset()
     """The keys of those with pull requests to score; none: all."""
     until: int | None = None
-    """The last instant at which a router can be asked; None: not known."""
+    """The last instant at which a router ranks; None: not known."""
 
     def __call__(self, repo: str, at: int) -> bool:
         return (not self.repos or repository_key(repo) in self.repos) and (self.until is None or at <= self.until)
 
 
 @dataclass(slots=True)
-class Reading:
-    """What is asked of a reader of histories, and what it learns besides the events."""
+class HistoryContext:
+    """The options of a reader of histories, and what it finds besides the events."""
 
-    texts: TextsWanted = field(default_factory=TextsWanted)
+    texts: TextFilter = field(default_factory=TextFilter)
     end: int | None = None
     """The latest instant that a file tells of, by whatever happened then."""
     gaps: dict[str, set[str]] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class Reading:
         )
 
 
-ReadEvents = Callable[[InputFile, Reading], Iterable[Event]]
+ReadEvents = Callable[[InputFile, HistoryContext], Iterable[Event]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class HistoryFormat:
         """The format whose events are read so; a file is a history of its own."""
 
         def read(file: InputFile) -> History:
-            reading = Reading()
+            reading = HistoryContext()
             return reading.history(events(file, reading), file.name)
 
         return cls(summary, sniff, read, events)

@@ -15,8 +15,8 @@ from metareview.formats.protocol import CommentFormat
 from metareview.formats.registry import COMMENT_FORMATS, comment_formats
 from metareview.model.address import AddressBook
 from metareview.model.comment import Comment, ReferenceSet, Review, Skipped, merged
-from metareview.model.repeats import given_again, merged_once
-from metareview.model.selection import EVERYBODY, Selection
+from metareview.model.deduplicate import duplicates_warning, merge_without_duplicates
+from metareview.model.selection import ALL_NAMES, Selection
 from metareview.model.words import none_of, plural
 
 # In a folder, other files (a README, a picture) are listed as skipped, and not looked into.
@@ -46,7 +46,7 @@ def several_given(given: Paths | Records) -> list[Given]:
 
 
 def label(given: Given, role: str) -> str:
-    """What messages call an input: its path, or its role where it is in memory."""
+    """The name of an input in messages: its path, or its role where it is in memory."""
     return str(given) if isinstance(given, str | Path) else role
 
 
@@ -57,13 +57,13 @@ class FileRead:
     key: str
     """Its name within what was given."""
     name: str
-    """What messages call it."""
+    """Its name in messages."""
     format: str
     sha256: str
     authors: frozenset[str | None]
-    """Whose comments were taken from it, case-folded; None if neither the data nor a subfolder gives a name."""
+    """The case-folded authors of its comments; None if neither the data nor a subfolder gives a name."""
     annotated: bool
-    """Whether one of these comments has a category, a context or a severity, in a format that annotators use."""
+    """True if one of these comments has a category, a context or a severity, in a format that annotators use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class ReadOptions:
     """The format; None: found by content."""
     reviewer: str | None = None
     """The reviewer's name where the input has none; None: the subfolder's, the folder's or the file's."""
-    chosen: Selection = EVERYBODY
+    chosen: Selection = ALL_NAMES
     strict: bool = True
     pull_request: str | None = None
     """The pull request of files that name none (`--pr`)."""
@@ -86,14 +86,14 @@ class ReadOptions:
     name_by_file: bool = True
     """Name a reviewer after the file where nothing else does."""
     role: str = "generated"
-    """What messages call records in memory."""
+    """The name of records in memory in messages."""
     repeat: bool = False
     """Take subfolders `run-1`, `run-2` … of the folder itself, not only of a reviewer's, as repeated runs."""
 
 
 @dataclass
-class Inputs:
-    """What was read of one side: the reviews in order, and everything that a report must say about the reading."""
+class CommentInputs:
+    """The reviews of one side in order, and the facts about their reading that a report shows."""
 
     options: ReadOptions
     reviews: list[Review] = field(default_factory=list)
@@ -154,13 +154,13 @@ def why_empty(names: str, skipped: Sequence[Skipped], warnings: Sequence[str]) -
 
 
 @garbage_collection_paused()
-def read_inputs(given: Given, options: ReadOptions | None = None) -> Inputs:
+def read_inputs(given: Given, options: ReadOptions | None = None) -> CommentInputs:
     """Read a file, a whole folder (one subfolder per reviewer if it has any), or records in memory.
 
     A reviewer's subfolders `run-1`, `run-2` … are its repeated runs.
     """
     options = options or ReadOptions()
-    inputs = Inputs(options)
+    inputs = CommentInputs(options)
     if isinstance(given, str | Path):
         formats = comment_formats(options.format_name and COMMENT_FORMATS.name_of(options.format_name))
         path = Path(given)
@@ -172,7 +172,7 @@ def read_inputs(given: Given, options: ReadOptions | None = None) -> Inputs:
     return inputs
 
 
-def _read_file(inputs: Inputs, formats: Mapping[str, CommentFormat], path: Path) -> None:
+def _read_file(inputs: CommentInputs, formats: Mapping[str, CommentFormat], path: Path) -> None:
     file = _opened(path, inputs.options)
     found = _format_of(file, formats, inputs.options)
     if found is None:
@@ -181,7 +181,7 @@ def _read_file(inputs: Inputs, formats: Mapping[str, CommentFormat], path: Path)
     inputs.add_file(found, formats[found], file, Path(path.name), owner=owner and readable(owner))
 
 
-def _read_folder(inputs: Inputs, formats: Mapping[str, CommentFormat], folder: Path) -> None:
+def _read_folder(inputs: CommentInputs, formats: Mapping[str, CommentFormat], folder: Path) -> None:
     options = inputs.options
     files = files_below(folder)
     if not files:
@@ -226,7 +226,7 @@ def _why_unknown(file: InputFile) -> str:
 
 
 def _reviewer_of(name: Path) -> str | None:
-    """The subfolder that a file is in, which is always its own reviewer; but OWNER/REPO/NUMBER.ext names nobody."""
+    """The reviewer named by a file's subfolder; None for OWNER/REPO/NUMBER.ext."""
     return readable(name.parts[0]) if len(name.parts) > 1 and not names_its_pull_request(name) else None
 
 
@@ -276,7 +276,7 @@ def read_reference_set(
     negatives: Paths | Records = (),
     *,
     format_name: str | None = None,
-    chosen: Selection = EVERYBODY,
+    chosen: Selection = ALL_NAMES,
     strict: bool = True,
     pull_request: str | None = None,
 ) -> tuple[ReferenceSet, ReferenceFiles]:
@@ -304,13 +304,13 @@ def read_reference_set(
         chosen.check(people)
         if further := len(reviews) - len({(review.key, review.reviewer) for review in reviews}):
             warnings.append(f"{further} further records for the same pull requests were merged")
-        once, repeated = merged_once(_by_nobody(each) for each in reviews)
+        once, repeated = merge_without_duplicates(_without_reviewer(each) for each in reviews)
         by_key = {key: review for (key, _), review in once.items()}
         if repeated:
-            warnings.append(given_again(repeated))
+            warnings.append(duplicates_warning(repeated))
         return by_key
 
-    positive, negative = gathered("reference", references, chosen), gathered("negatives", negatives, EVERYBODY)
+    positive, negative = gathered("reference", references, chosen), gathered("negatives", negatives, ALL_NAMES)
     if not positive:
         names = ", ".join(label(each, "reference") for each in several_given(references))
         reason = why_empty(names, skipped, warnings)
@@ -325,7 +325,7 @@ def read_reference_set(
     return ReferenceSet(positive, negative, tuple(warnings)), ReferenceFiles(files["reference"], files["negatives"])
 
 
-def _by_nobody(review: Review) -> Review:
+def _without_reviewer(review: Review) -> Review:
     return review if review.reviewer is None else replace(review, reviewer=None)
 
 

@@ -35,7 +35,7 @@ _RANGE = re.compile(r"\s*[Ll]?([0-9]{1,10})\s*(?:-|–|—|\.\.)\s*[Ll]?([0-9]{1
 
 
 class Nanoseconds(int):
-    """An instant of a typed column. A plain number is no time, because nobody can tell its unit."""
+    """An instant of a typed column. A plain number is no time, because its unit is not known."""
 
 
 class Record(NamedTuple):
@@ -61,7 +61,7 @@ class Record(NamedTuple):
         return self
 
     def _is_list_of_objects(self) -> bool:
-        """Whether the whole document is a list with an object in it."""
+        """True if the whole document is a list with an object in it."""
         return not self.path and isinstance(self.value, list) and isinstance(next(iter(self.value), None), dict)
 
     def line_of(self, key: str | None) -> int:
@@ -84,7 +84,7 @@ class Record(NamedTuple):
         self.fail(key, f"{key} must be {expected}, found {repr(value) if short else _kind(value)}", fix)
 
     def check_fields(self, known: Set[str], meant: Mapping[str, str], fix: str) -> None:
-        """Refuse a field that nobody reads, with the one that was meant: by `meant`, or else the nearest."""
+        """Refuse an unknown field, with the one that was meant: by `meant`, or else the nearest."""
         for key in () if self.value.keys() <= known else self.value:
             if key in known:
                 continue
@@ -313,7 +313,7 @@ class Record(NamedTuple):
         self.file.leave_out(error)
 
     def optional_text(self, key: str) -> str | None:
-        """The same as `text`, but a value that is none is left out, with a warning, unless the source is strict."""
+        """A text; a value of another type is left out, with a warning, unless the source is strict."""
         return self._field(self.text, key) if self.value.get(key) is not None else None
 
     def items(self) -> Iterator[Record]:
@@ -328,7 +328,7 @@ class Record(NamedTuple):
 
 
 def _has_text(value: object, levels: int = 3) -> bool:
-    """Whether it is text that says something, or holds such text where a comment would."""
+    """True if it is text that says something, or holds such text where a comment would."""
     if isinstance(value, str):
         return bool(value) and not value.isspace()
     items = value if isinstance(value, list) else map(value.get, NAMES_OF_NOTES) if isinstance(value, dict) else ()

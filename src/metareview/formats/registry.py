@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from metareview.errors import UsageError
@@ -24,23 +25,40 @@ HISTORY_FORMATS = Registry("history format", f"{_GROUP}.histories", _GROUP, ("ev
 Format = TypeVar("Format", CommentFormat, HistoryFormat)
 
 
-def comment_formats(name: str | None = None) -> dict[str, CommentFormat]:
+def comment_formats(name: str | None = None) -> Mapping[str, CommentFormat]:
     """The comment formats by name, in the order of sniffing; or the one of this name or `package.module:format`."""
     return _formats(COMMENT_FORMATS, CommentFormat, name)
 
 
-def history_formats(name: str | None = None) -> dict[str, HistoryFormat]:
+def history_formats(name: str | None = None) -> Mapping[str, HistoryFormat]:
     """The history formats by name, in the order of sniffing; or the one of this name or `package.module:format`."""
     return _formats(HISTORY_FORMATS, HistoryFormat, name)
 
 
-def _formats(registry: Registry, kind: type[Format], name: str | None) -> dict[str, Format]:
-    loaded = {each: registry.load(each) for each in ([name] if name else registry.names())}
-    formats = {
-        each: plugin if registry.is_built_in(each) else guarded_format(f"{registry.kind} {each}", plugin)
-        for each, plugin in loaded.items()
-        if isinstance(plugin, kind)
-    }
-    if name and not formats:
-        raise UsageError(f"{name} is no {registry.kind}: it is {type(loaded[name]).__name__}, not {kind.__name__}.")
-    return formats
+class _Formats(Mapping[str, Format]):
+    """Formats by name, each imported when it is looked at: most files are recognised by one of the first."""
+
+    def __init__(self, registry: Registry, kind: type[Format], names: Sequence[str]) -> None:
+        self._registry, self._kind, self._names = registry, kind, names
+
+    def __getitem__(self, name: str) -> Format:
+        plugin = self._registry.load(name) if name in self._names else None
+        if not isinstance(plugin, self._kind):
+            raise KeyError(name)
+        if self._registry.is_built_in(name):
+            return plugin
+        return guarded_format(f"{self._registry.kind} {name}", plugin)
+
+    def __iter__(self) -> Iterator[str]:
+        for name in self._names:
+            if self._registry.is_built_in(name) or isinstance(self._registry.load(name), self._kind):
+                yield name
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def _formats(registry: Registry, kind: type[Format], name: str | None) -> Mapping[str, Format]:
+    if name and not isinstance(named := registry.load(name), kind):
+        raise UsageError(f"{name} is no {registry.kind}: it is {type(named).__name__}, not {kind.__name__}.")
+    return _Formats(registry, kind, [name] if name else registry.names())

@@ -1,4 +1,4 @@
-"""What a router's factory is to be given: one JSON object in a file."""
+"""The configuration of a router: one JSON object in a file."""
 
 from __future__ import annotations
 

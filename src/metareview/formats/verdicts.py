@@ -1,4 +1,4 @@
-"""Verdicts that somebody else gave, for `--verdicts` and `--examples`: a run's `pairs.jsonl` (or the `pairs.parquet`
+"""Stored verdicts, for `--verdicts` and `--examples`: a run's `pairs.jsonl` (or the `pairs.parquet`
 that stands for it), labels, Martian's `evaluations.json`, and the `examples.jsonl` that a run learned from.
 
 Which of them a file is shows in its content. What is found is the same for all: for each reviewer on a pull request
@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Literal
 
 from metareview.errors import InputError
+from metareview.formats.checksums import RESULTS, check_file_of_run
 from metareview.formats.input_file import InputFile
 from metareview.formats.json_values import objects_of_lines
 from metareview.formats.labels import first_object, is_labels, position_of, read_label_set
 from metareview.formats.line_parts import has_parts, input_of_lines
 from metareview.formats.record import Record
-from metareview.formats.seals import RESULTS, check_file_of_run
 
 Kind = Literal["pairs", "labels", "martian", "examples"]
 ReviewKey = tuple[str | None, str | None, bool]
@@ -36,19 +36,19 @@ _AS_PUBLISHED = "Take the file as Martian's benchmark wrote it."
 
 @dataclass(frozen=True, slots=True)
 class StoredVerdict:
-    """What a file says of a pair; `match` is None where it lists the pair and does not decide it."""
+    """The verdict of a file on a pair; `match` is None where it lists the pair and does not decide it."""
 
     match: bool | None
     score: float | None = None
     by: str = "judge"
     reason: str = ""
     reviewer: str | None = None
-    """Whose comment it is about, where the file says so and not which pull request."""
+    """The reviewer, where the file names that and no pull request."""
 
 
 @dataclass
 class ReviewVerdicts:
-    """What a file says of one reviewer's comments on one pull request. Notes are stripped of space at their ends."""
+    """The verdicts of a file on one reviewer's comments on one pull request. Notes are stripped."""
 
     by_notes: dict[NotePair, StoredVerdict] = field(default_factory=dict)
     by_position: dict[tuple[int, int], StoredVerdict] = field(default_factory=dict)
@@ -61,7 +61,7 @@ class ReviewVerdicts:
     missed: set[str] = field(default_factory=set)
     """References that no comment matched, also none of those that the file does not quote."""
     whole: bool = True
-    """Whether a pair of two notes that it knows is a no where it is not listed."""
+    """True if a pair of two notes that it knows is a no where it is not listed."""
 
     def add(self, generated: str, reference: str, verdict: StoredVerdict) -> None:
         pair = generated.strip(), reference.strip()
@@ -81,10 +81,10 @@ class StoredVerdicts:
     groups: Sequence[ReviewVerdicts] = ()
     """Labels that say neither pull request nor reviewer: they hold wherever the notes are, group by group."""
     lists_all: bool = True
-    """Whether everything was looked at, so that what is not listed was found different. Of a run, locations kept pairs
-    apart that nobody looked at, and people label a part of its pairs."""
+    """True if everything was looked at, so that what is not listed was found different. Of a run, locations kept pairs
+    apart that were not judged, and people label a part of its pairs."""
     beyond: bool = False
-    """Whether it also has pairs that their locations keep apart, which a judge that costs nothing is asked about."""
+    """True if it also has pairs that their locations keep apart, which a judge without cost also decides."""
     warnings: Sequence[str] = ()
 
 
@@ -102,7 +102,7 @@ def read_verdicts(file: str | Path | InputFile) -> StoredVerdicts:
 
 
 def kind_of(file: InputFile) -> Kind | None:
-    """What kind of verdicts a file holds, by its content; None where that is not known."""
+    """The kind of verdicts in a file, by its content; None where it is not known."""
     first = first_object(file)
     if first.keys() >= _EXAMPLE_FIELDS and first["by"] in DECIDERS:
         return "examples"
@@ -200,8 +200,8 @@ def _labels(file: InputFile) -> StoredVerdicts:
     found = read_label_set(file)
     reviews: dict[ReviewKey, ReviewVerdicts] = {}
     groups: dict[str | int, ReviewVerdicts] = {}
-    said = [(label, label.match) for label in found.labels] + [(label, None) for label in found.taken_back]
-    for number, (label, match) in enumerate(said):
+    verdicts = [(label, label.match) for label in found.labels] + [(label, None) for label in found.taken_back]
+    for number, (label, match) in enumerate(verdicts):
         if label.pr is None:
             review = groups.setdefault(number if label.group is None else label.group, ReviewVerdicts())
         else:
@@ -227,7 +227,7 @@ def _labels(file: InputFile) -> StoredVerdicts:
 
 
 def labelled_reason(match: bool, people: Sequence[str]) -> str:
-    """Who said so: `labelled the same by anna`."""
+    """The reason of a labelled verdict: `labelled the same by anna`."""
     by = f" by {' and '.join(filter(None, (', '.join(people[:-1]), people[-1])))}" if people else ""
     return f"labelled {'the same' if match else 'different'}{by}"
 
@@ -292,7 +292,7 @@ def _martian(file: InputFile) -> StoredVerdicts:
 
 def _evaluation(entry: Record) -> ReviewVerdicts:
     """One tool on one pull request. What it lists as wrong or missed is different from all that it quotes; a pair that
-    failed there is undecided, and where it is not said which one failed, every pair that is not listed."""
+    failed there is undecided, and where the file does not name the failed one, every pair that is not listed."""
     review = ReviewVerdicts()
     for pair in entry.objects("true_positives", "a match"):
         confidence = pair.number("confidence")
@@ -318,7 +318,7 @@ def _evaluation(entry: Record) -> ReviewVerdicts:
 
 
 def _errors(entry: Record) -> Iterator[Mapping[str, object]]:
-    """What failed there, in whatever form: the file's readers agree on none."""
+    """The errors in the file, which has no fixed form for them."""
     errors = entry.value.get("errors") or []
     for error in errors if isinstance(errors, list) else [errors]:
         yield error if isinstance(error, dict) else {}

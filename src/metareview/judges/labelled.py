@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from metareview.formats.labels import Label
+from metareview.formats.labels import NotePairLabel
 from metareview.formats.verdicts import labelled_reason
 from metareview.judges.protocol import (
     DIFFERENT,
@@ -38,13 +38,13 @@ class LabelIndex:
     """Labels by pull request and notes. The reviewer does not matter: a label is about what was read."""
 
     pull_requests: PullRequests
-    labels: Mapping[LabelKey, Label]
+    labels: Mapping[LabelKey, NotePairLabel]
 
     @classmethod
-    def of(cls, labels: Sequence[Label]) -> LabelIndex:
+    def of(cls, labels: Sequence[NotePairLabel]) -> LabelIndex:
         """Of two labels on the same notes of one pull request, the later holds."""
         known = PullRequests(label.pr for label in labels if label.pr is not None)
-        found: dict[LabelKey, Label] = {}
+        found: dict[LabelKey, NotePairLabel] = {}
         for label in labels:
             pr = None if label.pr is None else known.key(label.pr)
             found[pr, read_part(label.candidate), read_part(label.reference)] = label

@@ -1,4 +1,4 @@
-"""Whether a later change did what a comment asks: what a model or a person says of it."""
+"""Verdicts of models and people on whether a later change did what a comment requests."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 FULLY, PARTLY, NOT, UNKNOWN = "fully", "partly", "not", "unknown"
 ADDRESSED_VERDICTS = (FULLY, PARTLY, NOT, UNKNOWN)
 MODEL, CACHE, LABEL, LINES = "model", "cache", "label", "lines"
-"""Who decided; `lines`: nobody was asked, because nothing that the comment points at was changed."""
+"""The decider; `lines`: without a model, because no line that the comment points at was changed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ _EXAMPLE = "such as f1=0.4, or NAME.f1=0.4 for one reviewer or router"
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A measure must be at least `limit`, or at most where `over`; for everybody, or for the one who is named."""
+    """A measure must be at least `limit`, or at most where `over`; for all, or for the reviewer or router `name`."""
 
     measure: Measure
     limit: float
@@ -30,7 +30,7 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """What came of a gate for one reviewer or router."""
+    """The result of a gate for one reviewer or router."""
 
     name: str
     metric: str
@@ -68,15 +68,15 @@ def _parse(text: str, option: str, measures: Sequence[Measure]) -> Gate:
     if not 0 <= limit <= 1:
         raise UsageError(f"{option} {text!r}: metrics run from 0 to 1, and so must a gate. Correct {number}.")
     if dot and not name:
-        raise UsageError(f"{option} {text!r} names nobody before the dot. Write METRIC=X with a number, {_EXAMPLE}.")
+        raise UsageError(f"{option} {text!r} has no name before the dot. Write METRIC=X with a number, {_EXAMPLE}.")
     return Gate(measure, limit, option == "--fail-over", name or None)
 
 
 def check_names(gates: Iterable[Gate], names: Collection[str]) -> None:
-    """UsageError where a gate is for somebody who is not there, or where nobody is: it could not fail."""
+    """UsageError where a gate names an unknown reviewer or router, or where there is none: it could not fail."""
     for gate in gates:
         if not names:
-            raise UsageError("Nobody was scored, so there is nobody to hold to a gate. Leave the gates out.")
+            raise UsageError("There is no reviewer or router to hold to a gate. Leave the gates out.")
         if gate.name is not None and gate.name not in names:
             meant = did_you_mean(gate.name, names)
             raise UsageError(f"A gate is for {gate.name!r}, who is not there.{meant} There are {', '.join(names)}.")

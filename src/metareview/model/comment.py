@@ -25,7 +25,7 @@ PEOPLE = "people"
 
 
 class PRCategory(StrEnum):
-    """What a pull request does, as AACR-Bench sorts them."""
+    """The kind of a pull request, in the categories of AACR-Bench."""
 
     BUG_FIX = "Bug Fix"
     CODE_REFACTORING = "Code Refactoring / Architectural Improvement"
@@ -87,7 +87,7 @@ class Comment(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True)
     context: str | None = None
     severity: str | None = None
     author: str | None = None
-    """Who wrote it, where that is known: kept with references, whose review has no reviewer."""
+    """The author, where known: kept with references, whose review has no reviewer."""
     at: str | None = None
     commit: str | None = None
     in_reply_to: str | None = None
@@ -155,12 +155,12 @@ class Comment(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True)
 
     @property
     def ai_or_people(self) -> str | None:
-        """What kind of author it has, where its file says so."""
+        """The kind of author, where its file has it."""
         return None if self.is_ai_comment is None else "AI" if self.is_ai_comment else PEOPLE
 
     @property
     def content_key(self) -> tuple[str, int, int, str]:
-        """What ties are broken by, so that the order of the input changes nothing."""
+        """The key that breaks ties, so that the order of the input changes nothing."""
         return (normal_path(self.path) or "", *self.span, self.note)
 
     @property
@@ -174,7 +174,7 @@ COMMENT_FIELDS = Comment.__struct_fields__
 
 @dataclass(frozen=True, slots=True)
 class ChangedFile:
-    """A file that a commit changed; without a patch, nobody can tell how."""
+    """A file that a commit changed; without a patch, the lines are not known."""
 
     path: str
     previous_path: str | None = None
@@ -196,7 +196,7 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """All that one reviewer said on one pull request; with no comments, its silence."""
+    """All comments of one reviewer on one pull request; with none, the reviewer's silence."""
 
     pr: str
     """The pull request's address as the file gives it, or `repo#number` where only that is known."""
@@ -207,11 +207,11 @@ class Review:
     source: str = ""
     """The file that it was read from, for messages."""
     other_names: tuple[str, ...] = ()
-    """What else the pull request goes by, where it has no number: `owner/repo@commit`."""
+    """Other names of a pull request without a number: `owner/repo@commit`."""
     run: str | None = None
     """Which of the reviewer's repeated runs it is of."""
     author: str | None = None
-    """Who wrote the pull request."""
+    """The author of the pull request."""
     merged_at: str | None = None
     closed_at: str | None = None
     commits: tuple[Commit, ...] | None = None
@@ -227,7 +227,7 @@ class Review:
 
     @property
     def only_answers(self) -> bool:
-        """Whether all of it answers others: that is no review, nor a silence."""
+        """True if all of it answers others: that is no review, nor a silence."""
         return bool(self.comments) and all(comment.in_reply_to is not None for comment in self.comments)
 
 
@@ -241,7 +241,7 @@ class ReferenceSet:
 
     @property
     def has_locations(self) -> bool:
-        """Whether any reference has a path; where none has, locations are not compared."""
+        """True if any reference has a path; where none has, locations are not compared."""
         return any(normal_path(each.path) for review in self.references.values() for each in review.comments)
 
 

@@ -1,7 +1,7 @@
 """Histories: events, and the pull requests that they add up to.
 
 Identity. A person is a login, compared without case and shown as the history first shows it. An event without a login
-(a deleted account) still changes its pull request, but is nobody's. Renames are not followed.
+(a deleted account) still changes its pull request, but has no actor. Renames are not followed.
 
 Order. By time, then `opened` before everything else, then by id as text, then by position in the file.
 """
@@ -72,7 +72,7 @@ def fold(login: str) -> str:
 
 
 def is_bot(login: str, actor_type: str | None = None) -> bool:
-    """Whether an event's actor is a bot: by its type, or by a login ending in `[bot]`."""
+    """True if an event's actor is a bot: by its type, or by a login ending in `[bot]`."""
     return actor_type == "Bot" or login.casefold().endswith("[bot]")
 
 
@@ -94,7 +94,7 @@ class Eligibility(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What holds for a history as a whole, without its events."""
+    """The facts about a history as a whole, without its events."""
 
     end: int
     """The latest instant that the history tells of."""
@@ -104,9 +104,9 @@ class Outline:
     """From folded login to the login as first seen."""
     warnings: tuple[str, ...] = ()
     gaps: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """By repository, what is known to be missing of it: that nobody responded cannot be said there."""
+    """By repository, what is known to be missing of it: there, a missing response may be a gap."""
     has_bodies: bool = True
-    """Whether any pull request has a body."""
+    """True if any pull request has a body."""
     has_merges: bool = True
     has_requests: bool = True
 
@@ -124,7 +124,7 @@ class History:
     """From folded login to the login as first seen."""
     warnings: tuple[str, ...] = ()
     gaps: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """By repository, what is known to be missing of it: that nobody responded cannot be said there."""
+    """By repository, what is known to be missing of it: there, a missing response may be a gap."""
 
     def outline(self) -> Outline:
         kinds = {event.kind for event in self.events}
@@ -134,7 +134,7 @@ class History:
 
     @classmethod
     def without_events(cls, outline: Outline) -> History:
-        """What the replay of a repository needs of the history that it is of."""
+        """The part of a history that the replay of one of its repositories needs."""
         return cls((), outline.end, outline.bots, outline.names, gaps=outline.gaps)
 
     def by_repository(self) -> dict[str, list[Event]]:
@@ -158,7 +158,7 @@ def in_order(events: Iterable[Event]) -> list[Event]:
 
 
 @dataclass(frozen=True, slots=True)
-class Sifted:
+class FilterCounts:
     """How many events of some repositories could not be used, or came too early; those of others add up."""
 
     left_out: Counter[str] = field(default_factory=Counter)
@@ -167,12 +167,12 @@ class Sifted:
     never_opened: int = 0
     """Pull requests."""
 
-    def __add__(self, other: Sifted) -> Sifted:
+    def __add__(self, other: FilterCounts) -> FilterCounts:
         never = self.never_opened + other.never_opened
-        return Sifted(self.left_out + other.left_out, self.early + other.early, never)
+        return FilterCounts(self.left_out + other.left_out, self.early + other.early, never)
 
     def warnings(self, unknown: Counter[str]) -> list[str]:
-        """Each with its number. `unknown`: events by their kinds, which nobody knows."""
+        """Each with its number. `unknown`: events by their unknown kinds."""
         warnings = [f"{plural(count, 'event')} left out: {why}" for why, count in sorted(self.left_out.items())]
         if unknown:
             kinds = ", ".join(f"{kind} ({count})" for kind, count in sorted(unknown.items())[:10])
@@ -185,7 +185,7 @@ class Sifted:
         return warnings
 
 
-class Sieve:
+class EventFilter:
     """Lets those events of a repository pass that can be used, one after the other, and counts the rest.
 
     `shown` has, by login as written, the login as shown, of those for whom the two differ.
@@ -225,26 +225,26 @@ class Sieve:
         """Count events that have the id of another of their kind."""
         self._left_out["an earlier event of its kind has its id"] += number
 
-    def sifted(self) -> Sifted:
-        """What became of those that did not pass; all of a repository's must have come."""
+    def counts(self) -> FilterCounts:
+        """The counts of events left out, after all events of a repository."""
         before = sum(count for key, count in self._early.items() if key in self.opened)
-        return Sifted(self._left_out, before, sum(key not in self.opened for key in self._early))
+        return FilterCounts(self._left_out, before, sum(key not in self.opened for key in self._early))
 
 
-def sift(events: Iterable[Event], shown: Mapping[str, str]) -> tuple[list[Event], Sifted]:
+def filter_events(events: Iterable[Event], shown: Mapping[str, str]) -> tuple[list[Event], FilterCounts]:
     """Of events in order, those that can be used, and what became of the rest; all of a repository's must be there.
 
     `shown` has, by login as written, the login as shown, of those for whom the two differ.
     """
-    sieve = Sieve(shown)
-    kept = list(sieve.kept(events))
-    return kept, sieve.sifted()
+    event_filter = EventFilter(shown)
+    kept = list(event_filter.kept(events))
+    return kept, event_filter.counts()
 
 
-def names_of(logins: Iterable[str]) -> tuple[dict[str, str], dict[str, str]]:
+def display_names_of(logins: Iterable[str]) -> tuple[dict[str, str], dict[str, str]]:
     """From folded login to the login as shown, which is as first seen, and the logins that are to be shown otherwise.
 
-    >>> names_of(["Ann", "bob", "ann"])
+    >>> display_names_of(["Ann", "bob", "ann"])
     ({'ann': 'Ann', 'bob': 'bob'}, {'ann': 'Ann'})
     """
     names: dict[str, str] = {}
@@ -272,12 +272,12 @@ def make_history(events: Iterable[Event], *, source: str | Path) -> History:
     unknown = Counter(event.kind for event in ordered if event.kind not in KINDS)
     if unknown:
         ordered = [event for event in ordered if event.kind in KINDS]
-    names, shown = names_of(login for login in dict.fromkeys(map(_ACTOR, ordered)) if login is not None)
-    kept, sifted = sift(ordered, shown)
+    names, shown = display_names_of(login for login in dict.fromkeys(map(_ACTOR, ordered)) if login is not None)
+    kept, filter_counts = filter_events(ordered, shown)
     if not any(event.kind == "opened" for event in kept):
         raise no_pull_requests(source)
     bots = bots_of(set(map(_ACTOR_AND_TYPE, ordered)))
-    return History(tuple(kept), end, bots, names, tuple(sifted.warnings(unknown)))
+    return History(tuple(kept), end, bots, names, tuple(filter_counts.warnings(unknown)))
 
 
 def no_pull_requests(source: str | Path) -> InputError:

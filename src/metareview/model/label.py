@@ -8,9 +8,9 @@ None takes it back.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal, TypeVar, get_args
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, Literal, TypeVar, get_args
 
 IssueVerdict = Literal["valid", "invalid", "repeat"]
 ISSUE_VERDICTS: tuple[IssueVerdict, ...] = get_args(IssueVerdict)
@@ -23,7 +23,7 @@ Verdict = TypeVar("Verdict", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class PairLabel:
-    """Somebody's verdict on a comment and a reference of a run."""
+    """A verdict on a comment and a reference of a run."""
 
     pr: str
     reviewer: str
@@ -32,12 +32,12 @@ class PairLabel:
     """The positions, as in pairs.jsonl."""
     comment_note: str
     reference_note: str
-    """What was read: a label holds for these notes and no others."""
+    """The notes as read: a label holds for these and no others."""
     match: bool | None
     at: str
     """When, in ISO 8601, UTC."""
     name: str | None = None
-    """Who; None where nobody said."""
+    """The annotator; None where it is not known."""
 
     @property
     def key(self) -> PairKey:
@@ -46,20 +46,20 @@ class PairLabel:
 
 @dataclass(frozen=True, slots=True)
 class IssueLabel:
-    """Somebody's verdict on an unlisted issue: what comments say that no reference covers."""
+    """A verdict on an unlisted issue: an issue in comments that no reference covers."""
 
     issue: str
     """Its name among the issues of the run."""
     pr: str
     comments: tuple[tuple[str, int], ...]
-    """Who says it: reviewer and position of each comment."""
+    """Reviewer and position of each comment that raises it."""
     note: str
     """The note that was read first."""
     verdict: IssueVerdict | None
     at: str
     name: str | None = None
     model: str | None = None
-    """The model that said so; None for a person."""
+    """The model that gave the verdict; None for a person."""
 
     @property
     def key(self) -> str:
@@ -68,14 +68,14 @@ class IssueLabel:
 
 @dataclass(frozen=True, slots=True)
 class OutcomeLabel:
-    """Somebody's verdict on what became of a comment."""
+    """A verdict on what became of a comment."""
 
     pr: str
     reviewer: str
     position: int
     """The comment's, as in results.jsonl."""
     note: str
-    """What was read: a label holds for this note and no other."""
+    """The note as read: a label holds for this one and no other."""
     verdict: str | None
     """One of `ADDRESSED_VERDICTS`."""
     at: str
@@ -91,7 +91,7 @@ Label = PairLabel | IssueLabel | OutcomeLabel
 
 @dataclass(frozen=True)
 class Labels:
-    """Everything that was said about a run, in the order in which it was said."""
+    """All labels of a run, in the order in which they were given."""
 
     pairs: Sequence[PairLabel] = ()
     issues: Sequence[IssueLabel] = ()
@@ -100,13 +100,13 @@ class Labels:
     outcomes: Sequence[OutcomeLabel] = ()
 
     def people(self) -> list[str | None]:
-        """Who has labelled, in order of appearance, pairs before issues before outcomes; a model is nobody."""
+        """The annotators in order of appearance, pairs before issues before outcomes; without models."""
         by_people = [label.name for label in self.issues if label.model is None]
         of_outcomes = [label.name for label in self.outcomes]
         return list(dict.fromkeys([*(label.name for label in self.pairs), *by_people, *of_outcomes]))
 
     def of(self, name: str | None) -> Labels:
-        """What one person said; a model is nobody."""
+        """The labels of one person; without those of models."""
         return Labels(
             [label for label in self.pairs if label.name == name],
             [label for label in self.issues if label.name == name and label.model is None],
@@ -114,42 +114,57 @@ class Labels:
         )
 
     def in_force(self) -> bool:
-        """Whether people hold anything; all of it may have been taken back."""
+        """True if any label of a person is in force; all may have been taken back."""
         return bool(self.pair_verdicts() or self.issue_verdicts() or self.outcome_verdicts())
 
     def pair_verdicts(self) -> dict[PairKey, bool]:
-        """What people hold of each pair: the verdict of most, and of two that are equally many the latest."""
-        return held((label.key, label.name, label.match) for label in self.pairs)
+        """The majority verdict of people per pair; ties go to the latest."""
+        return current_verdicts((label.key, label.name, label.match) for label in self.pairs)
 
     def issue_verdicts(self) -> dict[str, IssueVerdict]:
-        """The same of each unlisted issue, by people."""
-        return held((label.issue, label.name, label.verdict) for label in self.issues if label.model is None)
+        """The majority verdict of people per unlisted issue."""
+        return current_verdicts(
+            (label.issue, label.name, label.verdict) for label in self.issues if label.model is None
+        )
 
     def model_verdicts(self) -> dict[str, IssueVerdict]:
-        """What a model last said of each unlisted issue."""
-        return held((label.issue, None, label.verdict) for label in self.issues if label.model is not None)
+        """The latest verdict of a model per unlisted issue."""
+        return current_verdicts((label.issue, None, label.verdict) for label in self.issues if label.model is not None)
 
     def outcome_verdicts(self) -> dict[OutcomeKey, str]:
-        """What people hold of what became of each comment."""
-        return held((label.key, label.name, label.verdict) for label in self.outcomes)
+        """The majority verdict of people per comment on what became of it."""
+        return current_verdicts((label.key, label.name, label.verdict) for label in self.outcomes)
 
 
 Key = TypeVar("Key", bound=Hashable)
 
 
-def held(said: Iterable[tuple[Key, str | None, Verdict | None]]) -> dict[Key, Verdict]:
-    """For each thing what most people hold of it now; of equally many, what was said last."""
-    now: dict[Key, dict[str | None, Verdict]] = {}
-    for key, name, verdict in said:
-        of_thing = now.setdefault(key, {})
-        of_thing.pop(name, None)  # so that the order is that of the latest words
+@dataclass
+class Votes(Generic[Verdict]):
+    """The latest verdict of each person on one thing, in the order in which they were given."""
+
+    latest: dict[str | None, Verdict] = field(default_factory=dict)
+
+    def add(self, name: str | None, verdict: Verdict | None) -> None:
+        """Replace the person's earlier verdict; None takes it back."""
+        self.latest.pop(name, None)
         if verdict is not None:
-            of_thing[name] = verdict
-    return {key: verdict_of_most(of_thing) for key, of_thing in now.items() if of_thing}
+            self.latest[name] = verdict
+
+    @property
+    def majority(self) -> Verdict | None:
+        """The verdict of most people; ties go to the latest. None where all were taken back."""
+        in_order = list(self.latest.values())
+        return max(reversed(in_order), key=Counter(in_order).__getitem__, default=None)
+
+    def people(self, verdict: Verdict | None) -> tuple[str, ...]:
+        """The named people with this verdict."""
+        return tuple(name for name, theirs in self.latest.items() if name and theirs == verdict)
 
 
-def verdict_of_most(verdicts: Mapping[str | None, Verdict]) -> Verdict:
-    """What most people hold, given by person in the order of their latest words; of equally many, the latest."""
-    in_order = list(verdicts.values())
-    times = Counter(in_order)
-    return max(reversed(in_order), key=times.__getitem__)
+def current_verdicts(labels: Iterable[tuple[Key, str | None, Verdict | None]]) -> dict[Key, Verdict]:
+    """The majority verdict per item, of labels given as item, person and verdict; ties go to the latest."""
+    votes: dict[Key, Votes[Verdict]] = {}
+    for key, name, verdict in labels:
+        votes.setdefault(key, Votes()).add(name, verdict)
+    return {key: verdict for key, each in votes.items() if (verdict := each.majority) is not None}

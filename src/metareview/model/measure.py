@@ -57,7 +57,7 @@ class Measure:
         return figure if math.isfinite(figure) else None
 
     def is_named(self, text: str) -> bool:
-        """Whether a user who types this means the measure: its name, its short name, whatever the case."""
+        """True if a user who types this means the measure: its name, its short name, whatever the case."""
         return text.casefold() in (self.name, self.short)
 
 

@@ -1,4 +1,4 @@
-"""What routers that already ran have answered."""
+"""Predictions of routers that already ran."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Prediction:
     candidates: tuple[str, ...]
     risk: str
     evidence: Any = None
-    """What the router went by, as JSON holds it; kept, never read."""
+    """Evidence of the router, as JSON; kept, never read."""
     notes: tuple[str, ...] = ()
 
 
@@ -31,6 +31,6 @@ class Predictions:
     """Of reading the file, with the first of its routers."""
 
     def about(self, repo: str) -> Predictions:
-        """The same, where those that name no repository are about this one."""
+        """A copy in which answers without a repository are about this one."""
         answers = {(named or repo, pr): answer for (named, pr), answer in self.answers.items()}
         return replace(self, answers=answers)

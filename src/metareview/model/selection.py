@@ -12,7 +12,7 @@ from metareview.errors import UsageError, did_you_mean
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Those that a pattern matches; where no pattern chooses, everybody. A pattern that begins with `!` excludes.
+    """Names that a pattern matches; without a choosing pattern, all. A pattern that begins with `!` excludes.
 
     `*` is any text, `?` any one character, everything else is itself; case does not matter.
 
@@ -23,13 +23,13 @@ class Selection:
 
     patterns: Sequence[str] = ()
     option: str = "--reviewer"
-    """What messages call it."""
+    """Its name in messages."""
 
     def __post_init__(self) -> None:
         given = (self.patterns,) if isinstance(self.patterns, str) else tuple(self.patterns)
         object.__setattr__(self, "patterns", given)
         if empty := [pattern for pattern in given if not pattern.removeprefix("!").strip()]:
-            raise UsageError(f"{self.option} {empty[0]!r} names nobody. Give a name, or a pattern such as '*[bot]'.")
+            raise UsageError(f"{self.option} {empty[0]!r} is empty. Give a name, or a pattern such as '*[bot]'.")
 
     def __contains__(self, name: str) -> bool:
         if not self.patterns:
@@ -41,17 +41,17 @@ class Selection:
         )
 
     def check(self, names: Collection[str]) -> None:
-        """UsageError for a pattern that chooses nobody of these, and where nobody is left."""
+        """UsageError for a pattern that matches none of these names, and where none is left."""
         there = f"There are {', '.join(names)}."
         for pattern in self.patterns:
             if not pattern.startswith("!") and not any(_matches(pattern, name) for name in names):
                 meant = did_you_mean(pattern, names)
-                raise UsageError(f"{self.option} {pattern!r} matches nobody.{meant} {there}")
+                raise UsageError(f"{self.option} {pattern!r} matches no name.{meant} {there}")
         if names and not any(name in self for name in names):
-            raise UsageError(f"{self.option} leaves nobody. {there}")
+            raise UsageError(f"{self.option} leaves no name. {there}")
 
 
-EVERYBODY = Selection()
+ALL_NAMES = Selection()
 
 
 @lru_cache(maxsize=1024)

@@ -60,7 +60,7 @@ def parse_time(text: str) -> int:
 
 
 def time_text(value: object) -> str | None:
-    """What was read, if it is text that names an instant.
+    """The value, if it is text that names an instant.
 
     >>> time_text("2025-06-01T12:30:00Z"), time_text("soon")
     ('2025-06-01T12:30:00Z', None)
@@ -73,7 +73,7 @@ def time_text(value: object) -> str | None:
 
 
 def instant(text: str | None) -> int | None:
-    """The same; None where there is no text, or it names no instant."""
+    """The instant of a text; None without a text, or where it names no instant."""
     try:
         return None if text is None else parse_time(text)
     except ValueError:

@@ -61,8 +61,7 @@ class Unlisted:
     drawn: Sequence[str]
     """Names of issues, in the order of asking: the first ones of each stratum are a random sample of it, too."""
     strata: Sequence[int] = ()
-    """Of each stratum, how many reviewers said its issues when it was drawn. Issues of a later grouping have strata of
-    their own."""
+    """Per stratum, how many reviewers raised its issues at the draw. Later groupings have their own strata."""
 
     @cached_property
     def by_id(self) -> Mapping[str, Issue]:

@@ -17,15 +17,15 @@ from typing import Any, BinaryIO
 import msgspec
 
 from metareview.errors import InputError, UsageError
-from metareview.formats import seals
-from metareview.formats.seals import Seal, Sealing
+from metareview.formats import checksums
+from metareview.formats.checksums import Checksum, ChecksumBuilder
 from metareview.locks import PathLock
 from metareview.runs.parts import has_parts, parts_of, read_parts
 
 JsonObject = dict[str, Any]
 
-RESULTS, PAIRS, SUMMARY, MANIFEST = seals.RESULTS, seals.PAIRS, seals.SUMMARY, seals.MANIFEST
-EXAMPLES = seals.EXAMPLES
+RESULTS, PAIRS, SUMMARY, MANIFEST = checksums.RESULTS, checksums.PAIRS, checksums.SUMMARY, checksums.MANIFEST
+EXAMPLES = checksums.EXAMPLES
 PARTS = "parts"
 """What a large run has done so far; it goes when the run is finished."""
 VERDICTS = "verdicts.sqlite"
@@ -208,11 +208,11 @@ def to_line(record: Mapping[str, Any]) -> str:
     return to_text(record) + "\n"
 
 
-def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> Seal:
+def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> Checksum:
     return write_whole(path, map(to_line, records))
 
 
-def write_json(path: Path, document: Mapping[str, Any]) -> Seal:
+def write_json(path: Path, document: Mapping[str, Any]) -> Checksum:
     return write_whole(path, [to_document(document) + "\n"])
 
 
@@ -228,10 +228,10 @@ def open_unfollowed(path: Path, *, append: bool = False) -> BinaryIO:
 
 
 class AppendedFile:
-    """A file of lines that grows, with its seal as it goes."""
+    """A file of lines that grows, with its checksum as it goes."""
 
     def __init__(self, path: Path) -> None:
-        self._sealing = Sealing(in_blocks=True)
+        self._sealing = ChecksumBuilder(in_blocks=True)
         if path.exists():
             self._sealing.add_file(path)
         self._file = open_unfollowed(path, append=True)
@@ -244,34 +244,34 @@ class AppendedFile:
     def flush(self) -> None:
         self._file.flush()
 
-    def close(self) -> Seal:
+    def close(self) -> Checksum:
         self._file.close()
-        return self._sealing.seal
+        return self._sealing.checksum
 
 
-def write_whole(path: Path, parts: Iterable[str | bytes]) -> Seal:
+def write_whole(path: Path, parts: Iterable[str | bytes]) -> Checksum:
     """All of it or nothing: beside it first, under a name that nobody else takes or can foresee, as a link that leads
     out of the folder would have to; then renamed. What is no file, such as /dev/stdout or a pipe, is written to and
     stays what it is. Half a surrogate pair, as in a folder's name that is no UTF-8, is written as JSON's own escape for
     it."""
-    sealing = Sealing(in_blocks=path.name in (RESULTS, PAIRS))
+    builder = ChecksumBuilder(in_blocks=path.name in (RESULTS, PAIRS))
 
     def write(file: BinaryIO) -> None:
         for part in parts:
             text = to_bytes(part)
             file.write(text)
-            sealing.add(text)
+            builder.add(text)
 
     if is_device(path):
         with path.open("wb") as device:
             write(device)
-        return sealing.seal
+        return builder.checksum
     beside = path.with_name(f"{path.name}.{secrets.token_hex(4)}.new")
     try:
         with beside.open("xb") as file:
             write(file)
         beside.replace(path)
-        return sealing.seal
+        return builder.checksum
     finally:
         with suppress(OSError):
             beside.unlink(missing_ok=True)

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 
 from metareview import __version__
-from metareview.formats.seals import SCHEMA, Seal
+from metareview.formats.checksums import SCHEMA, Checksum
 from metareview.runs.files import JsonObject
 from metareview.runs.shape import check_shape
 from metareview.sources.catalogue import datasets_with
@@ -28,9 +28,9 @@ class Manifest:
     status: str = "running"
     finished: str | None = None
     records: int | None = None
-    files: Mapping[str, Seal] | None = None
+    files: Mapping[str, Checksum] | None = None
     """What a finished run wrote; None in one that was made before this was kept."""
-    replaced: Mapping[str, Seal] | None = None
+    replaced: Mapping[str, Checksum] | None = None
     """What `files` take the place of, while that happens: either is right."""
     settings_from: str = ""
     """Where the settings of a model server came from; no part of what makes two runs the same."""
@@ -68,9 +68,9 @@ class Manifest:
         if self.records is not None:
             document["records"] = self.records
         if self.files is not None:
-            document["files"] = {name: seal.to_json() for name, seal in self.files.items()}
+            document["files"] = {name: checksum.to_json() for name, checksum in self.files.items()}
         if self.replaced is not None:
-            document["replaced"] = {name: seal.to_json() for name, seal in self.replaced.items()}
+            document["replaced"] = {name: checksum.to_json() for name, checksum in self.replaced.items()}
         return document
 
     @classmethod
@@ -78,8 +78,8 @@ class Manifest:
         """KeyError, TypeError or the like where it is no manifest of this version, or its parts do not fit."""
         names = ("kind", "config", "inputs", "started", "status", "finished", "versions")
         files, replaced = (
-            None if seals is None else {name: Seal.from_json(each) for name, each in seals.items()}
-            for seals in (stored.get("files"), stored.get("replaced"))
+            None if checksums is None else {name: Checksum.from_json(each) for name, each in checksums.items()}
+            for checksums in (stored.get("files"), stored.get("replaced"))
         )
         made = {name: stored[name] for name in names}
         optional = {"records": stored.get("records"), "settings_from": stored.get("settings_from", "")}

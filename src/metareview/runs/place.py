@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from metareview.errors import UsageError
-from metareview.formats.seals import SCHEMA, SEALED, whole_lines
+from metareview.formats.checksums import CHECKED_FILES, SCHEMA, whole_lines
 from metareview.runs.comments_json import pair_from_json
 from metareview.runs.comments_kind import KIND as COMMENTS
 from metareview.runs.files import (
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 _BESIDE = re.compile(r"(.+)\.[0-9a-f]{8}\.new")
 """A file that was being written when its process was killed; see write_whole."""
-_UNDER_LOCK = frozenset({MANIFEST, *SEALED})
+_UNDER_LOCK = frozenset({MANIFEST, *CHECKED_FILES})
 _ABANDONED = 3600.0
 """Seconds after which a file that is written without the folder's lock was left by a process that was killed."""
 OTHERWISE = "Choose another --out, or empty the folder."
@@ -149,7 +149,7 @@ def remove_run(folder: Path) -> None:
     if stored is None:
         return
     names = _written_by(folder, stored)
-    for name in (*SEALED, FRAME, UNLISTED):
+    for name in (*CHECKED_FILES, FRAME, UNLISTED):
         if name not in names and ((folder / name).exists() or has_part_files(folder / name)):
             raise UsageError(
                 f"{folder / name} was not written by the run in that folder, and only what a run wrote is replaced."
@@ -175,7 +175,7 @@ def _written_by(folder: Path, stored: JsonObject) -> list[str]:
     files = stored.get("files")
     if stored.get("status") == "finished" and isinstance(files, dict):
         folders = {name.partition("/")[0] for name in files}
-        return [*drawn, *(name for name in SEALED if name in files or parts_of(Path(name)).name in folders)]
+        return [*drawn, *(name for name in CHECKED_FILES if name in files or parts_of(Path(name)).name in folders)]
     return [*drawn, RESULTS, SUMMARY, *([PAIRS, EXAMPLES] if stored.get("kind") == COMMENTS.name else [])]
 
 

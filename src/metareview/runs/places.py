@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from metareview.errors import InputError
-from metareview.formats.seals import REPAIR
+from metareview.formats.checksums import REPAIR
 from metareview.runs.parts import PartRows, has_parts, parts_of, read_parts
 
 _BATCH = 128 * 1024

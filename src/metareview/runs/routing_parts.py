@@ -16,7 +16,7 @@ from typing import Protocol
 
 import msgspec
 
-from metareview.model.event import Sifted
+from metareview.model.event import FilterCounts
 from metareview.routing.records import RoutingRecord
 from metareview.routing.sums import RoutingSums
 from metareview.runs.files import JsonObject, open_unfollowed, parsed_line, read_json, write_whole
@@ -36,7 +36,7 @@ class Replayed:
     repositories: tuple[str, ...]
     records: int
     sums: RoutingSums
-    sifted: Sifted
+    filter_counts: FilterCounts
     unready: int
     cutoffs: tuple[int, int] | None
     """The first and the last."""
@@ -151,9 +151,9 @@ def _to_json(replayed: Replayed) -> JsonObject:
         "repositories": list(replayed.repositories),
         "records": replayed.records,
         "cells": list(cells(replayed.sums)),
-        "left_out": dict(replayed.sifted.left_out),
-        "early": replayed.sifted.early,
-        "never_opened": replayed.sifted.never_opened,
+        "left_out": dict(replayed.filter_counts.left_out),
+        "early": replayed.filter_counts.early,
+        "never_opened": replayed.filter_counts.never_opened,
         "unready": replayed.unready,
         "cutoffs": replayed.cutoffs and list(replayed.cutoffs),
         "predicted": dict(replayed.predicted),
@@ -166,7 +166,7 @@ def _from_json(document: JsonObject) -> Replayed:
         tuple(document["repositories"]),
         document["records"],
         from_cells((text, number) for text, number in document["cells"]),
-        Sifted(Counter(document["left_out"]), document["early"], document["never_opened"]),
+        FilterCounts(Counter(document["left_out"]), document["early"], document["never_opened"]),
         document["unready"],
         cutoffs and (cutoffs[0], cutoffs[1]),
         Counter(document["predicted"]),

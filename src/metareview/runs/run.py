@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeGuard, TypeVar
 
 from metareview.errors import InputError
-from metareview.formats.seals import SCHEMA, check_counts, check_records, check_seals, damaged
+from metareview.formats.checksums import SCHEMA, check_counts, check_records, damaged, verify_files
 from metareview.runs.files import MANIFEST, PAIRS, RESULTS, SUMMARY, JsonObject, read_json, read_lines
 from metareview.runs.kind import Key, Kind, RecordT, SummaryT, kind_named
 from metareview.runs.labels import FRAME, LABELS, UNLISTED
@@ -206,7 +206,7 @@ def load_run(path: str | Path, *, by_size: bool = False) -> AnyRun:
         manifest = Manifest.from_json(stored)
         if manifest.files is not None:
             check_records(folder, manifest.files, manifest.records)
-            manifest = _with_right_seals(folder, manifest, by_size=by_size)
+            manifest = _with_matching_checksums(folder, manifest, by_size=by_size)
         if not (folder / SUMMARY).exists():
             raise damaged(folder / SUMMARY, "it is missing")
         result = kind.summary_from_json(read_json(folder / SUMMARY))
@@ -232,15 +232,15 @@ def load_run(path: str | Path, *, by_size: bool = False) -> AnyRun:
         ) from None
 
 
-def _with_right_seals(folder: Path, manifest: Manifest, *, by_size: bool) -> Manifest:
-    """The manifest with the seals of the files as they are; InputError where one is neither the one that is wanted nor
-    the one that it takes the place of."""
+def _with_matching_checksums(folder: Path, manifest: Manifest, *, by_size: bool) -> Manifest:
+    """The manifest with the checksums of the files as they are; InputError where one is neither the one that is wanted
+    nor the one that it takes the place of."""
     assert manifest.files is not None
     try:
-        check_seals(folder, manifest.files, by_size=by_size)
+        verify_files(folder, manifest.files, by_size=by_size)
     except InputError:
         if manifest.replaced is None:
             raise
         manifest = replace(manifest, files={**manifest.files, **manifest.replaced})
-        check_seals(folder, manifest.files or {}, by_size=by_size)
+        verify_files(folder, manifest.files or {}, by_size=by_size)
     return replace(manifest, replaced=None)

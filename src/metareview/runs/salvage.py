@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from metareview.errors import InputError
-from metareview.formats.seals import Seal, whole_lines
+from metareview.formats.checksums import Checksum, whole_lines
 from metareview.runs.files import JsonObject, parsed_line
 from metareview.runs.parts import has_parts, parts_of, read_parts
 from metareview.runs.shape import check_shape
@@ -21,8 +21,8 @@ Key = tuple[str, ...]
 class Kept:
     """The lines of a file, or of the parts in its place, that are whole; which record each is of is remembered."""
 
-    def __init__(self, path: Path, seal: Seal | None) -> None:
-        self._path, self._seal = path, seal
+    def __init__(self, path: Path, checksum: Checksum | None) -> None:
+        self._path, self._seal = path, checksum
         self.numbers: dict[Key, int] = {}
         """The records in their order."""
         self._of = array("q")

@@ -25,7 +25,7 @@ from typing import Any, Generic
 
 from metareview.comments.records import PairBlock
 from metareview.errors import InputError, UsageError
-from metareview.formats.seals import Seal, Sealing, seals_in, seals_of
+from metareview.formats.checksums import Checksum, ChecksumBuilder, checksums_in, checksums_of
 from metareview.judges.known import KnownVerdict
 from metareview.model.build_gates import GateResult
 from metareview.runs.comments_json import pair_from_json
@@ -113,27 +113,27 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
                     return
             except InputError:
                 damaged = True
-        seals = seals_in(before) if damaged else {}
-        if in_parts or (damaged and self._costs_nothing(seals)):
+        checksums = checksums_in(before) if damaged else {}
+        if in_parts or (damaged and self._costs_nothing(checksums)):
             self._remove(RESULTS, PAIRS)
             if in_parts:
                 self._remove_replayed()
         else:
-            self._keep_whole_records(seals, damaged=damaged)
+            self._keep_whole_records(checksums, damaged=damaged)
         self._remove(SUMMARY, EXAMPLES, *(() if self.kind.has_pairs else (PAIRS,)))
         self._write_manifest()
 
-    def _costs_nothing(self, seals: Mapping[str, Seal]) -> bool:
+    def _costs_nothing(self, checksums: Mapping[str, Checksum]) -> bool:
         """Whether it may as well be made anew: nobody was asked, or it was made on a cluster, which asks nobody, and
         has parts, or lines beside them that it did not write."""
         here = [name for name in (RESULTS, PAIRS) if has_lines(self.path / name)]
-        strange = bool(seals) and any(name not in seals for name in here)
+        strange = bool(checksums) and any(name not in checksums for name in here)
         return self.kind.is_complete is None or strange or any(has_parts(self.path / name) for name in here)
 
-    def _keep_whole_records(self, seals: Mapping[str, Seal], *, damaged: bool) -> None:
+    def _keep_whole_records(self, checksums: Mapping[str, Checksum], *, damaged: bool) -> None:
         """Those that need not be made again, with all their pairs."""
         kind, results, pairs = self.kind, self.path / RESULTS, self.path / PAIRS
-        records, of_pairs = Kept(results, seals.get(RESULTS)), Kept(pairs, seals.get(PAIRS))
+        records, of_pairs = Kept(results, checksums.get(RESULTS)), Kept(pairs, checksums.get(PAIRS))
 
         def checked(line: JsonObject) -> RecordT:
             kind.check_record(line)
@@ -151,7 +151,7 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
                         answered[run_key(pair)] += pair.verdict.by in ("model", "cache")
                     yield None if pair is None else run_key(pair)
 
-            having = with_all_pairs(list(records.numbers), keys(), ends=not damaged or bool(seals))
+            having = with_all_pairs(list(records.numbers), keys(), ends=not damaged or bool(checksums))
             self.done = {key: record for key, record in self.done.items() if key in having}
             self.answered = sum(answered[key] for key in self.done)
         write_whole(results, records.lines(self.done))
@@ -213,18 +213,18 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
     def finish(self, result: SummaryT, order: Sequence[Key]) -> Run[SummaryT, RecordT]:
         """Write the summary last. A continued run is put into the order that an unbroken one has."""
         with written_to(self.path):
-            seals = self._close_files()
+            checksums = self._close_files()
             if self._resumed or not self.done.keys() <= set(order):
-                seals |= self._sort(order)
-        return self._finish(result, len(order), seals)
+                checksums |= self._sort(order)
+        return self._finish(result, len(order), checksums)
 
-    def _finish(self, result: SummaryT, records: int, seals: Mapping[str, Seal]) -> Run[SummaryT, RecordT]:
-        """`seals`: of files that need not be read once more."""
+    def _finish(self, result: SummaryT, records: int, checksums: Mapping[str, Checksum]) -> Run[SummaryT, RecordT]:
+        """`checksums`: of files that need not be read once more."""
         with written_to(self.path):
             summary = write_json(self.path / SUMMARY, self.kind.summary_to_json(result, str(self.path)))
             for name in () if self._undecided else VERDICT_FILES:
                 (self.path / name).unlink(missing_ok=True)
-            files = seals_of(self.path, {**seals, SUMMARY: summary})
+            files = checksums_of(self.path, {**checksums, SUMMARY: summary})
             self._manifest = replace(self._manifest, status="finished", finished=now(), records=records, files=files)
             self._write_manifest()
             self._remove_replayed()
@@ -245,10 +245,10 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
                 self.kind, result.with_gates(self.finished.result.build_gates), self.finished.manifest, self.path
             )
         with written_to(self.path):
-            seal = write_whole(results, lines())
-        return self._finish(result, seal.lines, {RESULTS: seal})
+            checksum = write_whole(results, lines())
+        return self._finish(result, checksum.lines, {RESULTS: checksum})
 
-    def _sort(self, order: Sequence[Key]) -> dict[str, Seal]:
+    def _sort(self, order: Sequence[Key]) -> dict[str, Checksum]:
         """What was written anew. What is of nobody in this order, as in a file that somebody changed, is dropped."""
         rank = {key: position for position, key in enumerate(order)}
         if _in_order(rank.get(self.kind.key(record)) for record in self._records()) and _in_order(
@@ -257,11 +257,11 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
             return {}  # As where one chunk is done after the other; there may be more than memory holds.
         records = (record for record in self._records() if self.kind.key(record) in rank)
         ordered = sorted(records, key=lambda record: rank[self.kind.key(record)])
-        seals = {RESULTS: write_lines(self.path / RESULTS, map(self.kind.record_to_json, ordered))}
+        checksums = {RESULTS: write_lines(self.path / RESULTS, map(self.kind.record_to_json, ordered))}
         if (self.path / PAIRS).exists():
             pairs = (row for row in read_lines(self.path / PAIRS) if _key_of(row) in rank)
-            seals[PAIRS] = write_lines(self.path / PAIRS, sorted(pairs, key=lambda row: rank[_key_of(row)]))
-        return seals
+            checksums[PAIRS] = write_lines(self.path / PAIRS, sorted(pairs, key=lambda row: rank[_key_of(row)]))
+        return checksums
 
     def _records(self) -> Iterator[RecordT]:
         return map(self.kind.record_from_json, read_lines(self.path / RESULTS))
@@ -269,12 +269,12 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
     def _write_manifest(self) -> None:
         write_json(self.path / MANIFEST, self._manifest.to_json())
 
-    def _close_files(self) -> dict[str, Seal]:
-        seals = {}
+    def _close_files(self) -> dict[str, Checksum]:
+        checksums = {}
         while self._files:
             name, file = self._files.popitem()
-            seals[name] = file.close()
-        return seals
+            checksums[name] = file.close()
+        return checksums
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -335,18 +335,18 @@ def keep_gates(run: Run[SummaryT, RecordT], results: tuple[GateResult, ...]) -> 
 def _with_summary(run: Run[SummaryT, RecordT], folder: Path) -> Run[SummaryT, RecordT]:
     """The finished run with its summary in the place of the one that is stored."""
     stored = stored_manifest(folder) or {}
-    seals, before = seals_in(stored), dict(run.manifest.files or {})
-    replaced = seals.pop(SUMMARY, None)
+    checksums, before = checksums_in(stored), dict(run.manifest.files or {})
+    replaced = checksums.pop(SUMMARY, None)
     before.pop(SUMMARY, None)
-    if (stored.get("status"), stored.get("fingerprint"), seals) != ("finished", run.manifest.fingerprint, before):
+    if (stored.get("status"), stored.get("fingerprint"), checksums) != ("finished", run.manifest.fingerprint, before):
         raise UsageError(f"{folder} holds another run by now. Run this command again, with another --out.")
     text = to_document(run.summary) + "\n"
     if replaced is None:
         write_whole(folder / SUMMARY, [text])
         return run
-    sealing = Sealing()
-    sealing.add(to_bytes(text))
-    manifest = replace(run.manifest, files={**seals, SUMMARY: sealing.seal})
+    builder = ChecksumBuilder()
+    builder.add(to_bytes(text))
+    manifest = replace(run.manifest, files={**checksums, SUMMARY: builder.checksum})
     write_json(folder / MANIFEST, replace(manifest, replaced={SUMMARY: replaced}).to_json())
     write_whole(folder / SUMMARY, [text])
     write_json(folder / MANIFEST, manifest.to_json())

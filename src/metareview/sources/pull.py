@@ -15,7 +15,7 @@ from metareview.formats.comments import jsonl
 from metareview.formats.histories import events
 from metareview.model.comment import Review
 from metareview.model.event import Event
-from metareview.model.selection import EVERYBODY, Selection
+from metareview.model.selection import ALL_NAMES, Selection
 from metareview.model.time import parse_time, show_time
 from metareview.model.words import plural
 from metareview.sources.api import Api
@@ -45,7 +45,7 @@ class PullOptions:
     until: str | None = None
     """Pull requests created before this time."""
     overwrite: bool = False
-    reviewers: Selection = EVERYBODY
+    reviewers: Selection = ALL_NAMES
     patches: bool = True
 
     def __post_init__(self) -> None:

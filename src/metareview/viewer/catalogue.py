@@ -19,7 +19,7 @@ from weakref import finalize
 
 from metareview.comparison.competitors import main_measure
 from metareview.errors import InputError, MetareviewError
-from metareview.formats.seals import SCHEMA
+from metareview.formats.checksums import SCHEMA
 from metareview.report import outcomes
 from metareview.report.numbers import ranked
 from metareview.runs.files import MANIFEST, PAIRS, RESULTS, SUMMARY, read_json

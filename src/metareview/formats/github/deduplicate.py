@@ -13,7 +13,7 @@ from metareview.formats.input_file import InputFile
 from metareview.model.account import BOT, GHOST
 from metareview.model.address import address_of_issue, pull_request_key, web_address
 from metareview.model.comment import Comment
-from metareview.model.repeats import joined
+from metareview.model.deduplicate import joined
 from metareview.model.words import plural
 
 _SAME = ("path", "side", "id", "reactions", "resolved", "outdated")

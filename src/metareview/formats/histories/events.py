@@ -22,7 +22,7 @@ from metareview.errors import is_slip
 from metareview.formats.input_file import InputFile, split_lines
 from metareview.formats.json_values import object_of_line
 from metareview.formats.parquet import MAGIC, Columns, read_columns
-from metareview.formats.protocol import HistoryFormat, Reading
+from metareview.formats.protocol import HistoryContext, HistoryFormat
 from metareview.formats.record import Nanoseconds, Record
 from metareview.model.event import Event
 from metareview.model.time import LATEST, parse_time, parse_times, show_time
@@ -75,7 +75,7 @@ def sniff(file: InputFile) -> bool:
     return file.begins_with(MAGIC) or len({"repo", "pr", "at", "kind"} & file.json.first_object.keys()) >= 3
 
 
-def events(file: InputFile, reading: Reading) -> Iterator[Event]:
+def events(file: InputFile, reading: HistoryContext) -> Iterator[Event]:
     """The events; InputError names the line (in Parquet, the row) that cannot be read."""
     if file.begins_with(MAGIC):
         return chain.from_iterable(of_rows(file, *rows) for rows in read_columns(file))

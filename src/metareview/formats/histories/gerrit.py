@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from metareview.formats.input_file import InputFile, readable
 from metareview.formats.json_values import objects_of_lines
-from metareview.formats.protocol import HistoryFormat, Reading
+from metareview.formats.protocol import HistoryContext, HistoryFormat
 from metareview.formats.record import Record
 from metareview.model.event import Event
 
@@ -19,7 +19,7 @@ def sniff(file: InputFile) -> bool:
     return len({"approve_history", "submit_date", "changeId"} & file.json.first_object.keys()) >= 2
 
 
-def events(file: InputFile, reading: Reading) -> Iterator[Event]:
+def events(file: InputFile, reading: HistoryContext) -> Iterator[Event]:
     """The events; InputError names the line that cannot be read. The file's name is the repository's."""
     repo = readable(file.path.stem)
     return (event for record in objects_of_lines(file) for event in _events(record, repo))

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from metareview.formats.input_file import InputFile
 from metareview.formats.json_values import object_of_line
-from metareview.formats.protocol import HistoryFormat, Reading
+from metareview.formats.protocol import HistoryContext, HistoryFormat
 from metareview.formats.record import Record
 from metareview.model.event import Event
 
@@ -50,7 +50,7 @@ def sniff(file: InputFile) -> bool:
     return len(_KEYS & first.keys()) >= 4 and isinstance(first.get("repo"), dict) and "kind" not in first
 
 
-def events(file: InputFile, reading: Reading) -> Iterator[Event]:
+def events(file: InputFile, reading: HistoryContext) -> Iterator[Event]:
     """The events on pull requests; InputError names the line that cannot be read."""
     has_bodies = False
     times: dict[bytes, int] = {}
@@ -73,7 +73,7 @@ def events(file: InputFile, reading: Reading) -> Iterator[Event]:
             yield event
 
 
-def _events(record: Record | None, reading: Reading) -> tuple[Event, ...]:
+def _events(record: Record | None, reading: HistoryContext) -> tuple[Event, ...]:
     """The events of a line: none, one, or two for a merge, which also closes."""
     if record is None:
         return ()

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, NoReturn
 from metareview.errors import InputError
 from metareview.formats.database import MAGIC, Database, Row, open_database
 from metareview.formats.input_file import InputFile
-from metareview.formats.protocol import HistoryFormat, Reading
+from metareview.formats.protocol import HistoryContext, HistoryFormat
 from metareview.model.event import Event
 from metareview.model.time import LATEST, parse_time
 from metareview.model.words import plural
@@ -102,7 +102,7 @@ def sniff(file: InputFile) -> bool:
     return file.begins_with(MAGIC)
 
 
-def events(file: InputFile, reading: Reading) -> Iterator[Event]:
+def events(file: InputFile, reading: HistoryContext) -> Iterator[Event]:
     """The events of every repository in the file; InputError names the table and row that cannot be read."""
     with open_database(file) as database:
         yield from _Harness(database, reading).events()
@@ -111,7 +111,7 @@ def events(file: InputFile, reading: Reading) -> Iterator[Event]:
 class _Harness:
     """The tables, read once each, in the order in which they refer to one another."""
 
-    def __init__(self, database: Database, reading: Reading) -> None:
+    def __init__(self, database: Database, reading: HistoryContext) -> None:
         self.database, self.reading = database, reading
         self.left_out: Counter[str] = Counter()
         self.without_heads = 0

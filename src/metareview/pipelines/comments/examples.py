@@ -8,7 +8,7 @@ from pathlib import Path
 
 from metareview.comments.summary import LearnedFrom
 from metareview.errors import InputError, UsageError
-from metareview.formats.seals import RESULTS
+from metareview.formats.checksums import RESULTS
 from metareview.formats.verdicts import StoredVerdicts, read_verdicts
 from metareview.judges.known import KnownVerdict, KnownVerdicts, person
 from metareview.judges.protocol import Question

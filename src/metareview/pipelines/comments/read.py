@@ -14,7 +14,7 @@ from metareview.comments.repeated_runs import run_order
 from metareview.formats.reader import ReadOptions, label, read_inputs, read_reference_set, why_empty
 from metareview.judges.protocol import LONG_NOTE
 from metareview.model.comment import ReferenceSet, Review, Skipped, normal_path
-from metareview.model.repeats import given_again, merged_once
+from metareview.model.deduplicate import duplicates_warning, merge_without_duplicates
 from metareview.model.words import plural
 from metareview.pipelines.comments.doubts import Doubt, doubts_about_references, doubts_about_sides, settle
 from metareview.pipelines.comments.options import CommentsOptions
@@ -86,7 +86,7 @@ def read(options: CommentsOptions) -> CommentInputs:
         *runs,
         *references.warnings,
         *inputs.warnings,
-        *([given_again(repeated)] if repeated else ()),
+        *([duplicates_warning(repeated)] if repeated else ()),
         *([f"{plural(cut, 'absolute path')} cut to the longest part that is a reference's path"] if cut else ()),
         *(() if forced else _word_for_word(reviews, references)),
         *_own_remarks(references),
@@ -113,7 +113,7 @@ def _by_pull_request(
     found: dict[ReviewKey, Review] = {}
     repeated = 0
     for run in sorted(by_run, key=lambda name: run_order(name or "")):
-        once, again = merged_once(by_run[run])
+        once, again = merge_without_duplicates(by_run[run])
         found |= {(key, reviewer or "", run): review for (key, reviewer), review in once.items()}
         repeated += again
     return _together(found) if repeat else found, skipped, repeated

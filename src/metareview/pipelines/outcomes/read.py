@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from metareview.errors import InputError
 from metareview.formats.reader import ReadOptions, label, read_inputs, several_given, why_empty
 from metareview.model.comment import Review, Skipped
-from metareview.model.repeats import given_again, merged_once
+from metareview.model.deduplicate import duplicates_warning, merge_without_duplicates
 from metareview.model.words import plural
 from metareview.outcomes.conversation import Conversation, conversations, has_threads
 from metareview.pipelines.outcomes.options import OutcomesOptions
@@ -70,7 +70,7 @@ def read(options: OutcomesOptions) -> OutcomeInputs:
         warnings += inputs.warnings
         skipped += inputs.skipped
         reviews += inputs.reviews
-    once, again = merged_once(reviews)
+    once, again = merge_without_duplicates(reviews)
     threads = has_threads(reviews)
     del reviews
     held = list(conversations(once))
@@ -83,7 +83,7 @@ def read(options: OutcomesOptions) -> OutcomeInputs:
     if not found.reviewers:
         raise InputError("it holds no review", file=names, fix="Name a file with comments of reviewers.")
     options.chosen.check(found.reviewers)
-    remarks = [*warnings, *([given_again(again)] if again else ()), *_remarks(held)]
+    remarks = [*warnings, *([duplicates_warning(again)] if again else ()), *_remarks(held)]
     return OutcomeInputs(held, threads, hashes, tuple(dict.fromkeys(remarks)), tuple(skipped))
 
 

@@ -23,7 +23,7 @@ from metareview.pipelines.routing.large import RANKINGS, Watch, evaluate_large, 
 from metareview.pipelines.routing.on_spark import evaluate_on_spark
 from metareview.pipelines.routing.options import RoutingKeywords, RoutingOptions
 from metareview.pipelines.routing.plan import Plan, plan_cohort, plan_routers
-from metareview.pipelines.routing.read import CODEOWNERS, InputFiles, Inputs, read, read_all, read_beside
+from metareview.pipelines.routing.read import InputFiles, Inputs, read, read_all, read_beside
 from metareview.runs.place import check_place, check_same_run
 from metareview.runs.routing_json import manifest_config
 from metareview.runs.routing_kind import KIND as ROUTING
@@ -96,7 +96,7 @@ def evaluate(
         if check is not None:
             check(routers.names)
         return evaluate_large(given, files, beside, routers, engine, out=out, overwrite=overwrite, watch=watch)
-    hashes = files.hash()
+    hashes = files.hash((*given.files, *beside.files))
     routers = plan_routers(inputs, options)
     if check is not None:
         check(routers.names)
@@ -104,7 +104,7 @@ def evaluate(
         check_same_run(out, ROUTING, manifest_config(configured(routers)), hashes)
     with watch(RANKINGS) as progress:
         result = _score(routers, progress)
-    files.check(CODEOWNERS)
+    files.check_codeowners()
     with garbage_collection_paused():
         return keep(result, hashes, out=out, overwrite=overwrite)
 

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from metareview.collector import garbage_collection_paused
-from metareview.model.event import Event, Sieve, Sifted, in_order, sift
+from metareview.model.event import Event, EventFilter, FilterCounts, filter_events, in_order
 from metareview.pipelines.routing.answer import Answers, Ticker, answer_part
 from metareview.pipelines.routing.count import configured
 from metareview.pipelines.routing.packed import unpack
 from metareview.pipelines.routing.plan import Part, Plan, choose_of_one
 from metareview.pipelines.routing.scatter import Slice, packed_file
-from metareview.pipelines.routing.stream import HELD, Streamed, sifted_stream
+from metareview.pipelines.routing.stream import HELD, Streamed, filtered_stream
 from metareview.routing.load import active_people
 from metareview.routing.records import RoutingRecord
 from metareview.routing.sum_up import sum_up
@@ -84,7 +84,7 @@ class _Work:
         """Of repositories that are held; all that are small add up together."""
         self._streamed: list[RoutingSums] = []
         self._records = 0
-        self._sifted, self._unready = Sifted(), 0
+        self._filter_counts, self._unready = FilterCounts(), 0
         self._predicted: Counter[str] = Counter()
         self._cutoffs: list[int] = []
 
@@ -100,13 +100,13 @@ class _Work:
         if self._streamed:
             sums = merged([sums, *self._streamed])
         ends = (min(self._cutoffs), max(self._cutoffs)) if self._cutoffs else None
-        return Replayed(names, self._records, sums, self._sifted, self._unready, ends, self._predicted)
+        return Replayed(names, self._records, sums, self._filter_counts, self._unready, ends, self._predicted)
 
     def _of_held(self, repository: Repository) -> Sequence[RoutingRecord]:
         replaying, plan, answers = self._replaying, self._plan, self._answers
-        events, sifted = read_events(repository, replaying.packed, replaying.shown)
+        events, filter_counts = read_events(repository, replaying.packed, replaying.shown)
         opened = {event.pr for event in events if event.kind == "opened"}
-        self._note(repository, sifted, opened)
+        self._note(repository, filter_counts, opened)
         chosen = self._choose(repository, *choose_of_one(events, plan.options)) if repository.is_scored else {}
         if not chosen:
             return ()
@@ -121,7 +121,7 @@ class _Work:
         replaying, plan = self._replaying, self._plan
         events = merged_events(repository, replaying.packed)
         with Streamed(repository.name, events, replaying.shown, plan.options, replaying.packed) as streamed:
-            self._note(repository, streamed.sifted, streamed.opened)
+            self._note(repository, streamed.filter_counts, streamed.opened)
             chosen = self._choose(repository, streamed.chosen, streamed.unready) if repository.is_scored else {}
             if not chosen:
                 return
@@ -129,8 +129,8 @@ class _Work:
                 self._records += 1
                 yield record
 
-    def _note(self, repository: Repository, sifted: Sifted, opened: Collection[int]) -> None:
-        self._sifted += sifted
+    def _note(self, repository: Repository, filter_counts: FilterCounts, opened: Collection[int]) -> None:
+        self._filter_counts += filter_counts
         for each in self._plan.inputs.predictions:
             self._predicted[each.router] += sum((repository.name, pr) in each.answers for pr in opened)
 
@@ -156,7 +156,7 @@ def cohorts_of(replaying: Replaying, batch: Batch) -> list[Cohort]:
     """For a cohort that is chosen among all repositories: what each has to offer."""
     found = []
     for repository in batch.repositories:
-        events = _sifted(repository, replaying)
+        events = _filter_counts(repository, replaying)
         found.append(Cohort(repository.name, *choose_of_one(events, replaying.plan.options)))
     return found
 
@@ -165,21 +165,21 @@ def active_in(replaying: Replaying, batch: Batch) -> set[str]:
     """Who was active in these repositories."""
     active: set[str] = set()
     for repository in batch.repositories:
-        events = _sifted(repository, replaying)
+        events = _filter_counts(repository, replaying)
         active |= active_people(events, replaying.since, replaying.until, replaying.plan.eligible)
     return active
 
 
-def _sifted(repository: Repository, replaying: Replaying) -> Iterable[Event]:
+def _filter_counts(repository: Repository, replaying: Replaying) -> Iterable[Event]:
     """What can be used of a repository's events, in order, once."""
     if repository.events > replaying.held:
-        return sifted_stream(merged_events(repository, replaying.packed), Sieve(replaying.shown))
+        return filtered_stream(merged_events(repository, replaying.packed), EventFilter(replaying.shown))
     return read_events(repository, replaying.packed, replaying.shown)[0]
 
 
-def read_events(repository: Repository, folder: Path, shown: Mapping[str, str]) -> tuple[list[Event], Sifted]:
+def read_events(repository: Repository, folder: Path, shown: Mapping[str, str]) -> tuple[list[Event], FilterCounts]:
     """All that can be used of a repository's events, in order."""
-    return sift(in_order(_unpacked(repository.name, repository.slices, folder)), shown)
+    return filter_events(in_order(_unpacked(repository.name, repository.slices, folder)), shown)
 
 
 def merged_events(repository: Repository, folder: Path) -> Iterator[Event]:

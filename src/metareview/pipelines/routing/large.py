@@ -18,11 +18,11 @@ from typing import Protocol
 from metareview.engines.local import Chunk, Context, LocalEngine, Result, Work, chunks_by_size
 from metareview.formats.history import HistoryInput
 from metareview.formats.input_file import Progress
-from metareview.model.event import History, Sifted
+from metareview.model.event import FilterCounts, History
 from metareview.pipelines.routing.count import conclude, configured, not_applicable, without_figures
 from metareview.pipelines.routing.gather import Batch, Replaying, Repository, active_in, cohorts_of, replay_batch
 from metareview.pipelines.routing.plan import Plan, empty_cohort, unready_warning
-from metareview.pipelines.routing.read import CODEOWNERS, Beside, InputFiles, texts_wanted
+from metareview.pipelines.routing.read import Beside, InputFiles, text_filter
 from metareview.pipelines.routing.scatter import Opening, Reader, RepositoryFacts, Scattered, scatter
 from metareview.pipelines.routing.stream import HELD
 from metareview.routing.summary import HistoryFacts, RoutingSummary
@@ -68,15 +68,15 @@ def evaluate_large(
     """
     options = routers.options
     config = manifest_config(configured(routers))
-    if out is not None and not overwrite and (done := _finished(out, config, routers, files)):
+    if out is not None and not overwrite and (done := _finished(out, config, routers, files, beside)):
         return done
     with TemporaryFolder() as packed, ThreadPoolExecutor(1) as aside:
-        hashing = aside.submit(files.hash)  # A matter of seconds, and no matter of Python's.
-        reader = Reader(given.name, texts_wanted(options), options.as_sent(), packed)
+        hashing = aside.submit(files.hash, beside.files)  # A matter of seconds, and no matter of Python's.
+        reader = Reader(given.name, text_filter(options), options.as_sent(), packed)
         with watch("reading the history (MB)") as progress, written_to(packed, "Set TMPDIR to a folder with space."):
             scattered = scatter(reader, given, engine, progress)
         hashes = hashing.result()
-        files.check(*hashes)
+        files.check(*(name for name in hashes if name.startswith("history")))
         inputs = beside.with_history(History.without_events(scattered.outline), scattered.repositories)
         plan = replace(routers, inputs=inputs, options=options.as_sent())
         large = Large(plan, scattered, engine, packed)
@@ -84,7 +84,7 @@ def evaluate_large(
             (packed / PARTS).mkdir()
             parts = RoutingParts(packed / PARTS)
             summary, numbers = large.replay(parts, watch)
-            files.check(CODEOWNERS)
+            files.check_codeowners()
             records = list(parts.read_records(numbers))
             manifest = Manifest(ROUTING.name, config, hashes, started=now(), status="finished")
             return Run(ROUTING, summary, manifest, None, records)
@@ -93,18 +93,18 @@ def evaluate_large(
             with written_to(out):
                 (out / PARTS).mkdir(exist_ok=True)
             summary, numbers = large.replay(parts, watch)
-            files.check(CODEOWNERS)
+            files.check_codeowners()
             return writer.finish_with_parts(summary, partial(parts.lines, numbers))
 
 
-def _finished(out: Path, config: JsonObject, routers: Plan, files: InputFiles) -> RoutingRun | None:
+def _finished(out: Path, config: JsonObject, routers: Plan, files: InputFiles, beside: Beside) -> RoutingRun | None:
     """The same run where the folder holds it, finished; None where it must be replayed.
 
     Routers of the user's may have changed since: theirs are replayed, and held against what is there.
     """
     if not (out / MANIFEST).exists() or not all(router.built_in for router in routers.routers):
         return None
-    with RunWriter(out, ROUTING, config, files.hash()) as writer:
+    with RunWriter(out, ROUTING, config, files.hash(beside.files)) as writer:
         return writer.finished
 
 
@@ -171,9 +171,9 @@ class Large:
         if (since, until) != (self._replaying.since, self._replaying.until):
             # What looked like the first or the last pull request was none: who was active is looked up once more.
             sums = self._with_active(sums, batches, since, until)
-        sifted = sum((each.sifted for each in replayed), Sifted())
+        filter_counts = sum((each.filter_counts for each in replayed), FilterCounts())
         unready += sum(each.unready for each in replayed)
-        of_history = [*outline.warnings, *sifted.warnings(self._scattered.unknown)]
+        of_history = [*outline.warnings, *filter_counts.warnings(self._scattered.unknown)]
         warnings = (*of_history, *self._plan.warnings, *unready_warning(unready))
         plan = replace(self._plan, warnings=warnings)
         numbers = [batch.number for batch in batches]

@@ -25,14 +25,14 @@ from metareview.formats.histories.events import PLUGIN, of_rows
 from metareview.formats.history import HistoryInput, open_history
 from metareview.formats.input_file import InputFile
 from metareview.formats.parquet import cells_of
-from metareview.formats.protocol import Reading
+from metareview.formats.protocol import HistoryContext
 from metareview.model.event import Event, History
 from metareview.pipelines.routing.count import configured
 from metareview.pipelines.routing.gather import Batch, Replaying
 from metareview.pipelines.routing.large import Large, Watch, unwatched
 from metareview.pipelines.routing.packed import to_bytes
 from metareview.pipelines.routing.plan import Plan
-from metareview.pipelines.routing.read import CODEOWNERS, Beside, InputFiles, texts_wanted
+from metareview.pipelines.routing.read import Beside, InputFiles, text_filter
 from metareview.pipelines.routing.scatter import (
     PIECE_ROWS,
     Piece,
@@ -78,7 +78,7 @@ def evaluate_on_spark(
     history.
     """
     options = routers.options
-    reader = Reader("events", texts_wanted(options), options.as_sent(), Path())
+    reader = Reader("events", text_filter(options), options.as_sent(), Path())
     exchange = SparkExchange(session)
     try:
         with watch("reading the history"):
@@ -94,7 +94,7 @@ def evaluate_on_spark(
             with TemporaryFolder() as folder:
                 held = RoutingParts(folder)
                 summary, numbers = _large(plan, scattered, exchange, held).replay(held, watch)
-                files.check(CODEOWNERS)
+                files.check_codeowners()
                 records = list(held.read_records(numbers))
             manifest = Manifest(ROUTING.name, config, hashes, started=now(), status="finished")
             return Run(ROUTING, summary, manifest, None, records)
@@ -103,7 +103,7 @@ def evaluate_on_spark(
                 return writer.finished
             parts = ParquetParts(writer.parts_folder(RESULTS).absolute())
             summary, _ = _large(plan, scattered, exchange).replay(parts, watch)
-            files.check(CODEOWNERS)
+            files.check_codeowners()
             return writer.finish_written(summary, summary.prs)
     finally:
         exchange.close()
@@ -173,7 +173,7 @@ def _make_of_frame(reading: tuple[Reader, Sequence[str]], batches: Iterator[Any]
     for block, events in enumerate(in_blocks(_events_of(names, batches), PIECE_ROWS)):
         number = (partition() << _PIECES) + block
         with _folder() as folder:
-            facts = pack_piece(replace(reader, folder=folder), number, events, Reading(reader.texts))
+            facts = pack_piece(replace(reader, folder=folder), number, events, HistoryContext(reader.texts))
             found = _OfFrame(facts, len(events), sum(map(_hash_of, events)))
             yield Made(number, found, _bundles(facts, number, folder))
 

@@ -12,11 +12,12 @@ from typing import Any
 from metareview.collector import garbage_collection_paused
 from metareview.errors import InputError, UsageError
 from metareview.formats.codeowners import OwnersByCommit
-from metareview.formats.folders import content_hash, files_state
+from metareview.formats.folders import content_hash, files_state, is_folder
 from metareview.formats.history import HistoryInput, find_history_files, open_history, read_opened
-from metareview.formats.input_file import Progress, readable
+from metareview.formats.input_file import InputFile, Progress, readable
+from metareview.formats.pipes import spooled
 from metareview.formats.predictions import read_predictions
-from metareview.formats.protocol import TextsWanted
+from metareview.formats.protocol import TextFilter
 from metareview.formats.reader import several
 from metareview.formats.router_config import read_router_config
 from metareview.model.address import repository_key
@@ -25,7 +26,6 @@ from metareview.model.prediction import NO_REPOSITORY, Prediction, Predictions
 from metareview.pipelines.routing.options import RoutingOptions
 
 CODEOWNERS = "codeowners"
-"""The one input that is read during the replay too, where it is a folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def read_all(given: HistoryInput, options: RoutingOptions) -> History:
     """The history in memory."""
     # A history is millions of objects that form no cycle.
     with garbage_collection_paused():
-        return read_opened(given, texts_wanted(options))
+        return read_opened(given, text_filter(options))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,8 @@ class Beside:
     predictions: tuple[Predictions, ...]
     codeowners: OwnersByCommit | None
     router_config: Mapping[str, Mapping[str, Any]]
+    files: tuple[InputFile, ...]
+    """Predictions and CODEOWNERS that are single files, as they were read."""
 
     def with_history(self, history: History, repos: Collection[str] | None = None) -> Inputs:
         """`repos`: those of the history, where its events are not there to tell."""
@@ -76,9 +78,10 @@ def read_beside(options: RoutingOptions) -> Beside:
         name: given if isinstance(given, Mapping) else read_router_config(given)
         for name, given in (options.router_config or {}).items()
     }
-    predictions = tuple(each for path in several(options.predictions) for each in read_predictions(path))
-    owners = None if options.codeowners is None else OwnersByCommit(options.codeowners)
-    return Beside(predictions, owners, configs)
+    files: list[InputFile] = []
+    predictions = tuple(each for path in several(options.predictions) for each in read_predictions(path, files))
+    owners = None if options.codeowners is None else OwnersByCommit(options.codeowners, files)
+    return Beside(predictions, owners, configs, tuple(files))
 
 
 def _with_repository(predictions: Predictions, repos: Collection[str]) -> Predictions:
@@ -111,17 +114,21 @@ def _as_named_in(repos: Collection[str], predictions: Iterable[Predictions]) -> 
     return tuple(renamed)
 
 
-def texts_wanted(options: RoutingOptions) -> TextsWanted:
+def text_filter(options: RoutingOptions) -> TextFilter:
     """What an event says is looked at in the repositories that are scored, up to their last cutoff and the window."""
     delayed = options.cutoff_rule.policy == "created_at" and options.reviews_visible_at == "event"
     if options.until_instant is None or options.truth_span is None or not delayed:
-        return TextsWanted(options.repository_keys)
+        return TextFilter(options.repository_keys)
     until = options.until_instant + options.cutoff_rule.delay + options.truth_span
-    return TextsWanted(options.repository_keys, until)
+    return TextFilter(options.repository_keys, until)
 
 
 class InputFiles:
-    """The input files of a run as they are before any of them is read, so that its hashes are of what was read."""
+    """The input files of a run, and their state before any of them is read.
+
+    The hash of a file that was read by an `InputFile` is of the bytes that were parsed. Databases, Parquet, folders and
+    what worker processes read in parts are hashed on their own, and must not change meanwhile.
+    """
 
     def __init__(self, options: RoutingOptions, *, history: bool = True) -> None:
         """`history`: whether that is in files."""
@@ -132,14 +139,22 @@ class InputFiles:
         self._files |= {} if options.codeowners is None else {CODEOWNERS: Path(options.codeowners)}
         self._before = {name: files_state(path) for name, path in self._files.items()}
 
-    def hash(self) -> dict[str, str]:
-        """A hash of each input's content, when all has been read; InputError for one that has changed since."""
-        hashes = {name: content_hash(path) for name, path in self._files.items()}
-        self.check(*self._files)
+    def hash(self, read: Iterable[InputFile] = ()) -> dict[str, str]:
+        """A hash of each input's content; of the files that were `read`, of what was read. InputError for any other
+        that has changed since this was made."""
+        known = {file.path: file.sha256 for file in read if file.is_read}
+        paths = {name: spooled(path) for name, path in self._files.items()}
+        hashes = {name: known.get(path) or content_hash(path) for name, path in paths.items()}
+        self.check(*(name for name, path in paths.items() if path not in known))
         return hashes
 
+    def check_codeowners(self) -> None:
+        """InputError for a folder of CODEOWNERS, which is read during the replay, that has changed."""
+        if CODEOWNERS in self._files and is_folder(self._files[CODEOWNERS]):
+            self.check(CODEOWNERS)
+
     def check(self, *names: str) -> None:
-        """InputError for one of these that has changed since this was made."""
+        """InputError for one of these that has changed."""
         for name in names:
             if name in self._files and files_state(self._files[name]) != self._before[name]:
                 fix = "Run it again when nothing writes to it, or on a copy."

@@ -21,10 +21,19 @@ from metareview.formats.gzip_lines import GZIP
 from metareview.formats.history import HistoryInput
 from metareview.formats.input_file import InputFile, Progress
 from metareview.formats.parquet import MAGIC, group_parts
-from metareview.formats.protocol import Reading, TextsWanted
+from metareview.formats.protocol import HistoryContext, TextFilter
 from metareview.formats.read_warnings import ReadWarnings
 from metareview.formats.registry import history_formats
-from metareview.model.event import KINDS, RESPONSES, Event, Outline, bots_of, in_order, names_of, no_pull_requests
+from metareview.model.event import (
+    KINDS,
+    RESPONSES,
+    Event,
+    Outline,
+    bots_of,
+    display_names_of,
+    in_order,
+    no_pull_requests,
+)
 from metareview.model.time import LATEST
 from metareview.pipelines.routing.options import RoutingOptions
 from metareview.pipelines.routing.packed import pack
@@ -95,7 +104,7 @@ class Reader:
     """What reading any piece needs."""
 
     format: str
-    texts: TextsWanted
+    texts: TextFilter
     options: RoutingOptions
     folder: Path
     """Where the files of packed events go."""
@@ -128,7 +137,7 @@ class Scattered:
     """A history on disk: what holds for it as a whole, and where the events of each repository are."""
 
     outline: Outline
-    """Its warnings are those from before the events were sifted, and what follows them comes from the replays."""
+    """Its warnings are those from before the events were filtered, and what follows them comes from the replays."""
     repositories: Mapping[str, RepositoryFacts]
     """Those with pull requests in the cohort in the order of the first of them, and then the others."""
     unknown: Counter[str]
@@ -153,7 +162,7 @@ def read_piece(reader: Reader, piece: Piece) -> PieceFacts:
     """Pack the events of a piece, and say what they tell of the history as a whole."""
     file = InputFile(piece.path, part=piece.part).for_reading()
     file.name = piece.name or file.name
-    reading = Reading(reader.texts)
+    reading = HistoryContext(reader.texts)
     read = history_formats(reader.format)[reader.format].events
     assert read is not None
     with garbage_collection_paused():
@@ -162,7 +171,7 @@ def read_piece(reader: Reader, piece: Piece) -> PieceFacts:
     return facts
 
 
-def pack_piece(reader: Reader, number: int, events: Iterable[Event], reading: Reading) -> PieceFacts:
+def pack_piece(reader: Reader, number: int, events: Iterable[Event], reading: HistoryContext) -> PieceFacts:
     """The same of events that somebody reads, in whatever order; `reading` has what they learn besides."""
     ordered = in_order(events)
     if ordered:
@@ -260,7 +269,7 @@ def put_together(reader: Reader, given: HistoryInput, pieces: Iterable[tuple[Pie
         warnings[piece.path] += facts.corrections
     if "opened" not in whole.kinds:
         raise no_pull_requests(given.label)
-    names, shown = names_of(sorted(first_seen, key=first_seen.__getitem__))
+    names, shown = display_names_of(sorted(first_seen, key=first_seen.__getitem__))
     told = [line for file in given.files for line in file.all_warnings()]
     outline = Outline(
         end=whole.end or 0,

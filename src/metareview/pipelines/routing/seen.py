@@ -8,7 +8,7 @@ from hashlib import blake2b
 import numpy as np
 import numpy.typing as npt
 
-from metareview.model.event import Event, Sieve
+from metareview.model.event import Event, EventFilter
 from metareview.pipelines.routing.scratch import in_blocks
 
 _LENGTH = 16
@@ -44,7 +44,7 @@ class Seen:
         return found
 
 
-def without_repeated(events: Iterable[Event], sieve: Sieve) -> Iterator[Event]:
+def without_repeated(events: Iterable[Event], event_filter: EventFilter) -> Iterator[Event]:
     """The events of one repository without those that have the id of an earlier one of their kind, which are counted.
 
     Digests stand for ids: that two of them are equal by chance does not happen.
@@ -56,7 +56,7 @@ def without_repeated(events: Iterable[Event], sieve: Sieve) -> Iterator[Event]:
             if not event.id or next(new):
                 yield event
             else:
-                sieve.leave_out_repeated()
+                event_filter.leave_out_repeated()
 
 
 def _digest(event: Event) -> bytes:

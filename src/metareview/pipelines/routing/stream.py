@@ -1,7 +1,7 @@
 """A repository that is too large to hold: its events are put on disk in order, and replayed from there.
 
 Three passes, each over all of its events, and the same records, sums and counts as those of `answer_part`, in the same
-order. First they are sifted, written in blocks, and the cohort is chosen. Then the events of each scored pull request
+order. First they are filtered, written in blocks, and the cohort is chosen. Then the events of each scored pull request
 are brought together, in buckets of some ten thousand, and its course is read from them. At last the events in order and
 the courses by cutoff go past the routers together, a stretch of both at a time. What is held is what routers know, some
 numbers for each pull request, and blocks.
@@ -16,7 +16,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from metareview.model.event import Event, Sieve
+from metareview.model.event import Event, EventFilter
 from metareview.model.time import DAY
 from metareview.pipelines.routing.count import configured
 from metareview.pipelines.routing.course import Course, CourseReader, pack_courses, unpack_courses
@@ -47,9 +47,9 @@ RUN = 20_000
 _SUMS = 32
 
 
-def sifted_stream(events: Iterable[Event], sieve: Sieve) -> Iterator[Event]:
-    """Of a repository's events in order, those that can be used, without holding them; like `sift`."""
-    return sieve.kept(without_repeated(events, sieve), without_repeated=True)
+def filtered_stream(events: Iterable[Event], event_filter: EventFilter) -> Iterator[Event]:
+    """Of a repository's events in order, those that can be used, without holding them; like `filter_events`."""
+    return event_filter.kept(without_repeated(events, event_filter), without_repeated=True)
 
 
 class Streamed:
@@ -67,11 +67,11 @@ class Streamed:
         self._repo, self._options = repo, options
         self._scratch = Scratch(folder)
         self._events = EventBlocks(self._scratch, repo)
-        sieve = Sieve(shown)
-        self.chosen, self.unready = choose_of_one(self._written(sifted_stream(events, sieve)), options)
+        event_filter = EventFilter(shown)
+        self.chosen, self.unready = choose_of_one(self._written(filtered_stream(events, event_filter)), options)
         """The cohort of this repository alone: cutoffs in order of opening, and how many have none."""
-        self.sifted = sieve.sifted()
-        self.opened = {pr: at for (_, pr), at in sieve.opened.items()}
+        self.filter_counts = event_filter.counts()
+        self.opened = {pr: at for (_, pr), at in event_filter.opened.items()}
         """When each pull request was opened."""
 
     def close(self) -> None:

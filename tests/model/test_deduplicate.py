@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metareview.model.comment import Comment, Review, normal_path
-from metareview.model.repeats import given_again, joined, merged_once, said_once
+from metareview.model.deduplicate import deduplicated, duplicates_warning, joined, merge_without_duplicates
 
 PR = "https://github.com/octo/shop/pull/5"
 
@@ -12,11 +12,11 @@ def test_one_id_and_one_note_is_one_comment_with_what_either_knows():
     second = Comment("a b", "./x.py", from_line=5, to_line=6, id="1", reactions={"+1": 1})
     other = Comment("c", id="2")
     joined = Comment("a b", "./x.py", from_line=5, to_line=6, id="1", resolved=True, reactions={"+1": 1})
-    assert said_once([first, other, second]) == (joined, other)
+    assert deduplicated([first, other, second]) == (joined, other)
 
 
 def test_lines_are_taken_from_one_of_the_two():
-    assert said_once([Comment("a", from_line=9, to_line=9, id="1"), Comment("a", to_line=3, id="1")]) == (
+    assert deduplicated([Comment("a", from_line=9, to_line=9, id="1"), Comment("a", to_line=3, id="1")]) == (
         Comment("a", to_line=3, id="1"),
     )
 
@@ -39,7 +39,7 @@ def test_lines_stay_with_the_commit_that_they_are_lines_of():
 
 def test_an_edited_comment_is_known_by_when_it_was_made():
     old, new = (Comment(note, id="1", at="2025-06-01T12:00:00Z") for note in ("old", "new"))
-    assert said_once([old, new]) == (new,)
+    assert deduplicated([old, new]) == (new,)
 
 
 def test_without_an_id_or_with_another_note_file_or_author_it_is_another_comment():
@@ -50,19 +50,19 @@ def test_without_an_id_or_with_another_note_file_or_author_it_is_another_comment
         (Comment("a", "x.py", id="1"), Comment("a", "y.py", id="1")),
         (Comment("a", id="1", author="ann"), Comment("a", id="1", author="bob")),
     ):
-        assert said_once(comments) == comments
+        assert deduplicated(comments) == comments
 
 
 def test_reviews_of_one_pull_request_are_merged_and_their_repeats_counted():
     one, two = Review(PR, (Comment("a", id="1"),), "x"), Review(PR, (Comment("a", id="1"), Comment("b", id="2")), "x")
-    merged, repeated = merged_once([one, two, Review(PR, (Comment("a", id="1"),), "y")])
+    merged, repeated = merge_without_duplicates([one, two, Review(PR, (Comment("a", id="1"),), "y")])
     assert {who: [c.note for c in review.comments] for (_, who), review in merged.items()} == {
         "x": ["a", "b"],
         "y": ["a"],
     }
     assert repeated == 1
-    assert given_again(repeated) == "1 comment is given again under its id; it counts once"
-    assert given_again(2) == "2 comments are given again under their ids; each counts once"
+    assert duplicates_warning(repeated) == "1 comment is given again under its id; it counts once"
+    assert duplicates_warning(2) == "2 comments are given again under their ids; each counts once"
 
 
 class Note(str):
@@ -77,7 +77,7 @@ class Note(str):
 
 def test_many_comments_of_one_id_are_not_compared_with_each_other():
     comments = [Comment(Note(f"note {number}"), "x.py", id="1") for number in range(300)]
-    assert said_once(comments) == tuple(comments)
+    assert deduplicated(comments) == tuple(comments)
     assert Note.looked_at <= 4 * len(comments)
 
 
@@ -108,4 +108,4 @@ def test_each_is_joined_to_the_first_that_it_repeats(comments):
                 break
         else:
             once.append(comment)
-    assert said_once(comments) == tuple(once)
+    assert deduplicated(comments) == tuple(once)

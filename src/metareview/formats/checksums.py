@@ -1,9 +1,9 @@
-"""What the files of a finished run were when it was finished: its manifest has their sizes and hashes under `files`.
+"""Checksums of the files of a finished run: its manifest has their sizes and hashes under `files`.
 
     "files": {"results.jsonl": {"bytes", "lines", "sha256", "blocks"}, "summary.json": {"bytes", "lines", "sha256"}, …}
 
-Whoever reads a run holds its files to that first, so that a figure of a file that was cut is never shown. What is
-written after the end of a run has no seal: labels.jsonl, frame.json, unlisted.json.
+A run is read only after its files were compared with these, so that a figure of a file that was cut is never shown.
+Files written after the end of a run have no checksum: labels.jsonl, frame.json, unlisted.json.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from metareview.model.words import plural
 RESULTS, PAIRS, SUMMARY, MANIFEST = "results.jsonl", "pairs.jsonl", "summary.json", "manifest.json"
 EXAMPLES = "examples.jsonl"
 """The known verdicts that the judge learned from."""
-SEALED = (RESULTS, PAIRS, SUMMARY, EXAMPLES)
+CHECKED_FILES = (RESULTS, PAIRS, SUMMARY, EXAMPLES)
 SCHEMA = "metareview.run/1"
 REPAIR = (
     "Run the command that made it again, with the same --out: it keeps what is whole and makes the rest again. "
@@ -40,8 +40,8 @@ _ELIGIBLE = re.compile(rb'"eligible":\s*true')
 
 
 @dataclass(frozen=True, slots=True)
-class Seal:
-    """What a file was when its run was finished."""
+class Checksum:
+    """The checksum of a file at the end of its run."""
 
     size: int
     lines: int
@@ -54,23 +54,23 @@ class Seal:
         return known | {"blocks": self.blocks} if self.blocks else known
 
     @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> Seal:
+    def from_json(cls, stored: Mapping[str, Any]) -> Checksum:
         """KeyError, TypeError or ValueError where it is none."""
-        seal = cls(stored["bytes"], stored["lines"], stored["sha256"], stored.get("blocks", ""))
-        if not (_HEXADECIMAL.fullmatch(seal.sha256) and _HEXADECIMAL.fullmatch(seal.blocks)):
+        checksum = cls(stored["bytes"], stored["lines"], stored["sha256"], stored.get("blocks", ""))
+        if not (_HEXADECIMAL.fullmatch(checksum.sha256) and _HEXADECIMAL.fullmatch(checksum.blocks)):
             raise ValueError("a hash that is none")
-        if not all(type(number) is int and number >= 0 for number in (seal.size, seal.lines)):
+        if not all(type(number) is int and number >= 0 for number in (checksum.size, checksum.lines)):
             raise ValueError("a size that is none")
-        return seal
+        return checksum
 
     def is_whole(self, number: int, block: bytes) -> bool:
-        """Whether the block with this number is as it was."""
+        """True if the block with this number is as it was."""
         at = number * _CHECKSUM
         return self.blocks[at : at + _CHECKSUM] == _hexadecimal(zlib.crc32(block))
 
 
-class Sealing:
-    """The seal of a file that is being written, or read."""
+class ChecksumBuilder:
+    """The checksum of a file that is being written, or read."""
 
     def __init__(self, *, in_blocks: bool = False) -> None:
         self._hash, self._in_blocks = hashlib.sha256(), in_blocks
@@ -93,42 +93,42 @@ class Sealing:
                 self._checksum = 0
             left = left[len(part) :]
 
-    def add_file(self, path: Path) -> Sealing:
+    def add_file(self, path: Path) -> ChecksumBuilder:
         with path.open("rb") as file:
             while text := file.read(_READ):
                 self.add(text)
         return self
 
     @property
-    def seal(self) -> Seal:
+    def checksum(self) -> Checksum:
         begun = [_hexadecimal(self._checksum)] if self._in_blocks and self._size % BLOCK else []
-        return Seal(self._size, self._lines, self._hash.hexdigest(), "".join([*self._blocks, *begun]))
+        return Checksum(self._size, self._lines, self._hash.hexdigest(), "".join([*self._blocks, *begun]))
 
 
 def _hexadecimal(checksum: int) -> str:
     return f"{checksum:0{_CHECKSUM}x}"
 
 
-def seals_of(folder: Path, known: Mapping[str, Seal] | None = None) -> dict[str, Seal]:
+def checksums_of(folder: Path, known: Mapping[str, Checksum] | None = None) -> dict[str, Checksum]:
     """Those of a run's files as they are now, in one pass over what is not known already."""
     known = known or {}
-    return {name: known.get(name) or _seal_of(path) for name, path in _files(folder, SEALED)}
+    return {name: known.get(name) or _checksum_of(path) for name, path in _files(folder, CHECKED_FILES)}
 
 
-def seals_in(manifest: Mapping[str, Any]) -> dict[str, Seal]:
+def checksums_in(manifest: Mapping[str, Any]) -> dict[str, Checksum]:
     """Those that a manifest has; none where they cannot be read."""
     try:
-        return {name: Seal.from_json(each) for name, each in manifest["files"].items()}
+        return {name: Checksum.from_json(each) for name, each in manifest["files"].items()}
     except (KeyError, TypeError, ValueError, AttributeError):
         return {}
 
 
-def _seal_of(path: Path) -> Seal:
-    seal = Sealing(in_blocks=path.name in (RESULTS, PAIRS)).add_file(path).seal
+def _checksum_of(path: Path) -> Checksum:
+    checksum = ChecksumBuilder(in_blocks=path.name in (RESULTS, PAIRS)).add_file(path).checksum
     if path.suffix != ".parquet":
-        return seal
+        return checksum
     with opened_part(path) as part:
-        return Seal(seal.size, part.metadata.num_rows, seal.sha256)
+        return Checksum(checksum.size, part.metadata.num_rows, checksum.sha256)
 
 
 def _files(folder: Path, names: Iterable[str]) -> Iterator[tuple[str, Path]]:
@@ -144,44 +144,44 @@ def _files(folder: Path, names: Iterable[str]) -> Iterator[tuple[str, Path]]:
 # Checking
 
 
-def check_seals(
-    folder: Path, seals: Mapping[str, Seal], names: Iterable[str] = SEALED, *, by_size: bool = False
+def verify_files(
+    folder: Path, checksums: Mapping[str, Checksum], names: Iterable[str] = CHECKED_FILES, *, by_size: bool = False
 ) -> None:
     """InputError where one of these files is not as the run wrote it; `by_size`: without a look into them."""
     names = list(names)
     there = dict(_files(folder, names))
     wanted = {*names, *(parts_of(Path(name)).name for name in names)}
-    for name in seals:
+    for name in checksums:
         if name.partition("/")[0] in wanted and name not in there:
             raise damaged(folder / name, "it is missing")
     for name, path in there.items():
-        if name not in seals:
+        if name not in checksums:
             raise damaged(path, "the run did not write it")
-        seal, size = seals[name], path.stat().st_size
-        if by_size and size != seal.size:
-            raise damaged(path, f"{size:,} bytes where the run wrote {seal.size:,}")
+        checksum, size = checksums[name], path.stat().st_size
+        if by_size and size != checksum.size:
+            raise damaged(path, f"{size:,} bytes where the run wrote {checksum.size:,}")
         if by_size:
             continue
-        found = Sealing().add_file(path).seal
-        if found.lines < seal.lines and path.suffix != ".parquet":
-            raise damaged(path, f"{found.lines:,} of {plural(seal.lines, 'line')} are left")
-        if found.size != seal.size:
-            raise damaged(path, f"{found.size:,} bytes where the run wrote {seal.size:,}")
-        if found.sha256 != seal.sha256:
+        found = ChecksumBuilder().add_file(path).checksum
+        if found.lines < checksum.lines and path.suffix != ".parquet":
+            raise damaged(path, f"{found.lines:,} of {plural(checksum.lines, 'line')} are left")
+        if found.size != checksum.size:
+            raise damaged(path, f"{found.size:,} bytes where the run wrote {checksum.size:,}")
+        if found.sha256 != checksum.sha256:
             raise damaged(path, "its content is not what the run wrote, by its SHA-256")
 
 
-def check_records(folder: Path, seals: Mapping[str, Seal], records: int | None) -> None:
-    """InputError where a manifest has seals of another number of records than it says."""
+def check_records(folder: Path, checksums: Mapping[str, Checksum], records: int | None) -> None:
+    """InputError where a manifest has checksums of another number of records than it says."""
     places = (RESULTS, parts_of(Path(RESULTS)).name)
-    sealed = sum(seal.lines for name, seal in seals.items() if name.partition("/")[0] in places)
-    if sealed != records:
-        raise damaged(folder / MANIFEST, f"{records} records, and {sealed:,} lines of them")
+    recorded = sum(checksum.lines for name, checksum in checksums.items() if name.partition("/")[0] in places)
+    if recorded != records:
+        raise damaged(folder / MANIFEST, f"{records} records, and {recorded:,} lines of them")
 
 
 def check_counts(folder: Path, records: int | None, pairs: int | None) -> None:
-    """The same of a run that was made before there were seals, as far as its figures tell: `records`, and `pairs` that
-    were judged. None where nothing tells."""
+    """InputError where an old run, without checksums, has not as many records and judged pairs as its figures say; None
+    where they do not say."""
     if records is not None:
         found = sum(1 for _ in _lines(folder / RESULTS))
         if found != records:
@@ -208,7 +208,7 @@ def check_file_of_run(path: Path) -> None:
     try:
         text = (folder / MANIFEST).read_bytes()
     except OSError:
-        return  # Somebody keeps it without its run, which is fine.
+        return  # A file that is kept without its run.
     if SCHEMA.encode() not in text:
         return
     try:
@@ -217,7 +217,7 @@ def check_file_of_run(path: Path) -> None:
             return
         names = (path.with_suffix(".jsonl").name, RESULTS)
         if "files" in manifest:
-            check_seals(folder, {name: Seal.from_json(each) for name, each in manifest["files"].items()}, names)
+            verify_files(folder, {name: Checksum.from_json(each) for name, each in manifest["files"].items()}, names)
         elif manifest["kind"] == "comments":
             judged = json.loads((folder / SUMMARY).read_bytes())["judge"]["pairs"]
             check_counts(folder, manifest.get("records"), judged if PAIRS in names else None)
@@ -230,41 +230,41 @@ def check_file_of_run(path: Path) -> None:
 
 
 def damaged(path: Path, what: str) -> InputError:
-    """What is wrong with a file, and how to mend it."""
+    """The InputError for a damaged file of a run, with the fix."""
     return InputError(f"a damaged run: {what}", file=path, fix=REPAIR)
 
 
 # What is whole of a damaged file
 
 
-def whole_lines(path: Path, seal: Seal | None) -> Iterator[bytes | None]:
+def whole_lines(path: Path, checksum: Checksum | None) -> Iterator[bytes | None]:
     """The lines that are as the run wrote them, and None wherever something else stands or is missing.
 
-    Without a seal all that end are. Of a file that was cut, the lines before the cut are whole.
+    Without a checksum all that end are. Of a file that was cut, the lines before the cut are whole.
     """
     gap = False
-    for line in _lines_of(_blocks_of(path, seal)):
+    for line in _lines_of(_blocks_of(path, checksum)):
         if line is not None or not gap:
             yield line
         gap = line is None
 
 
-def _blocks_of(path: Path, seal: Seal | None) -> Iterator[bytes | None]:
+def _blocks_of(path: Path, checksum: Checksum | None) -> Iterator[bytes | None]:
     """The blocks, None for each that is not whole, and a last None where what follows is missing."""
     number, before_is_whole = 0, True
     with path.open("rb") as file:
-        while block := file.read(BLOCK if seal is None else min(BLOCK, seal.size - file.tell())):
-            cut = seal is not None and len(block) < BLOCK and file.tell() < seal.size
-            whole = seal is None or (before_is_whole if cut else seal.is_whole(number, block))
+        while block := file.read(BLOCK if checksum is None else min(BLOCK, checksum.size - file.tell())):
+            cut = checksum is not None and len(block) < BLOCK and file.tell() < checksum.size
+            whole = checksum is None or (before_is_whole if cut else checksum.is_whole(number, block))
             yield block if whole else None
             number, before_is_whole = number + 1, whole
-        if seal is not None and file.tell() < seal.size:
+        if checksum is not None and file.tell() < checksum.size:
             yield None
 
 
 def _lines_of(blocks: Iterable[bytes | None]) -> Iterator[bytes | None]:
     begun: list[bytes] | None = []
-    """What there is of a line; None: its beginning is lost."""
+    """The beginning of a line; None: lost."""
     for block in blocks:
         if block is None:
             begun = None

@@ -18,20 +18,20 @@ def number_of(known_as: str) -> str:
     return anchor[1] if (anchor := _ANCHOR.fullmatch(known_as)) else known_as
 
 
-def merged_once(reviews: Iterable[Review]) -> tuple[dict[tuple[str, str | None], Review], int]:
+def merge_without_duplicates(reviews: Iterable[Review]) -> tuple[dict[tuple[str, str | None], Review], int]:
     """Reviews by (pull request, reviewer), each comment once, and how many were given again."""
     by_key = merged(reviews)
     repeated = 0
     for key, review in by_key.items():
-        comments = said_once(review.comments)
+        comments = deduplicated(review.comments)
         if len(comments) < len(review.comments):
             repeated += len(review.comments) - len(comments)
             by_key[key] = replace(review, comments=comments)
     return by_key, repeated
 
 
-def given_again(repeated: int) -> str:
-    """A warning for whoever reads the figures."""
+def duplicates_warning(repeated: int) -> str:
+    """The warning about comments that were given more than once."""
     return (
         plural(
             repeated,
@@ -42,7 +42,7 @@ def given_again(repeated: int) -> str:
     )
 
 
-def said_once(comments: Sequence[Comment]) -> tuple[Comment, ...]:
+def deduplicated(comments: Sequence[Comment]) -> tuple[Comment, ...]:
     """The comments of one review, each once: two of the same id on the same file are one where the notes are equal,
     or where both were made at the same instant (then it was edited in between). It stands where it stood first, and
     what only one of the two has, such as whether it was resolved, is kept; else the later counts.
@@ -69,7 +69,7 @@ def said_once(comments: Sequence[Comment]) -> tuple[Comment, ...]:
 
 
 def _shared_by_repeats(comment: Comment) -> Iterator[tuple[str | None, ...]]:
-    """What another comment must share one of to be the same: compared with all of its id, a file in which every
+    """Keys of which equal comments share one: compared with all of its id, a file in which every
     comment has the same id would take for ever."""
     if comment.id:
         number, path = number_of(comment.id), normal_path(comment.path)
@@ -96,6 +96,6 @@ def joined(first: Comment, second: Comment) -> Comment:
     commit = lines.commit
     if commit is None and ((other.from_line, other.to_line) in ((None, None), (lines.from_line, lines.to_line))):
         commit = other.commit
-    told = {**second.to_dict(), "from_line": lines.from_line, "to_line": lines.to_line, "commit": commit}
-    told["id"] = max(first.id or "", second.id or "", key=len) or None  # the end of an address, if either is one
-    return first.replace(**told)
+    fields = {**second.to_dict(), "from_line": lines.from_line, "to_line": lines.to_line, "commit": commit}
+    fields["id"] = max(first.id or "", second.id or "", key=len) or None  # the end of an address, if either is one
+    return first.replace(**fields)
