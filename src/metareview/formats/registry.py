@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from metareview.errors import UsageError
 from metareview.formats.protocol import CommentFormat, HistoryFormat
@@ -39,15 +39,15 @@ class _Formats(Mapping[str, Format]):
     """Formats by name, each imported when it is looked at: most files are recognised by one of the first."""
 
     def __init__(self, registry: Registry, kind: type[Format], names: Sequence[str]) -> None:
-        self._registry, self._kind, self._names = registry, kind, names
+        self._kind: type[Format] = kind
+        self._registry, self._names = registry, names
 
     def __getitem__(self, name: str) -> Format:
         plugin = self._registry.load(name) if name in self._names else None
         if not isinstance(plugin, self._kind):
             raise KeyError(name)
-        if self._registry.is_built_in(name):
-            return plugin
-        return guarded_format(f"{self._registry.kind} {name}", plugin)
+        is_ours = self._registry.is_built_in(name)
+        return cast(Format, plugin if is_ours else guarded_format(f"{self._registry.kind} {name}", plugin))
 
     def __iter__(self) -> Iterator[str]:
         for name in self._names:
