@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from metareview.errors import UsageError
 from metareview.formats.protocol import CommentFormat, HistoryFormat
@@ -46,8 +46,9 @@ class _Formats(Mapping[str, Format]):
         plugin = self._registry.load(name) if name in self._names else None
         if not isinstance(plugin, self._kind):
             raise KeyError(name)
-        is_ours = self._registry.is_built_in(name)
-        return cast(Format, plugin if is_ours else guarded_format(f"{self._registry.kind} {name}", plugin))
+        if self._registry.is_built_in(name):
+            return plugin
+        return guarded_format(f"{self._registry.kind} {name}", plugin)
 
     def __iter__(self) -> Iterator[str]:
         for name in self._names:
