@@ -1,7 +1,9 @@
-"""From the command line, start-up included: --help beside pip's, and the AACR set against itself."""
+"""From the command line, start-up included: --help beside pip's, one comment beside the import of what it is scored
+with, and the AACR set against itself."""
 
 from __future__ import annotations
 
+import json
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -30,7 +32,22 @@ def ratios() -> Result:
     """Both tell what they can do, and leave."""
     ours, theirs = metareview("--help"), [sys.executable, "-m", "pip", "--help"]
     found = compared(lambda: ran(ours), lambda: ran(theirs), clock=waited, rounds=9)
-    return Result("Start-up", [Row.ratio("--help", found.ratio, peer="pip --help", data="none")], "none")
+    rows = [Row.ratio("--help", found.ratio, peer="pip --help", data="none")]
+    with tempfile.TemporaryDirectory() as name:
+        rows.append(_one_comment(Path(name)))
+    return Result("Start-up", rows, "none")
+
+
+def _one_comment(folder: Path) -> Row:
+    """The whole command on one comment and one reference. The peer imports what pairs are aligned with, and no more."""
+    files = folder / "comments.jsonl", folder / "references.jsonl"
+    for file, note in zip(files, ("The handle leaks.", "The handle is never closed."), strict=True):
+        file.write_text(json.dumps({"pr": "o/r#1", "reviewer": "bot", "comments": [{"note": note}]}) + "\n")
+    options = "--reference", files[1], "--out", folder / "run", "--overwrite", "-q"
+    ours, theirs = metareview("comments", files[0], *options), [sys.executable, "-c", "import numpy, scipy.optimize"]
+    found = compared(lambda: ran(ours), lambda: ran(theirs), clock=waited, rounds=9)
+    peer = "python -c 'import numpy, scipy.optimize'"
+    return Row.ratio("comments, one comment", found.ratio, peer=peer, at_least=1 / 1.6)
 
 
 def _below(what: str, command: Sequence[str | Path], target: float) -> Row:
