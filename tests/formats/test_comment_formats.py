@@ -1,3 +1,4 @@
+import gzip
 import json
 import os
 import sys
@@ -317,3 +318,9 @@ def test_another_address_is_another_pull_request(other):
 def test_other_hosts_have_addresses_too(one, other):
     assert index(one).find(Review(other)) == pull_request_key(other)
     assert index(one).find(Review("shop#5")) == pull_request_key(other)
+
+
+def test_comments_that_are_packed_are_refused_with_the_fix(tmp_path):
+    path = tmp_path / "comments.jsonl.gz"
+    path.write_bytes(gzip.compress(b'{"pr": "u"}'))
+    assert "packed with gzip. Unpack it first" in refusal(path)

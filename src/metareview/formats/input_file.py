@@ -287,6 +287,8 @@ class InputFile:
         raise InputError(problem, file=self.name, line=line, fix=fix) from None
 
     def refuse_text(self, line: int, error: UnicodeDecodeError) -> NoReturn:
+        if self.begins_with(GZIP):
+            self.fail(line, "packed with gzip", "Unpack it first; only histories are read packed.")
         self.fail(line, f"not UTF-8 (byte 0x{error.object[error.start]:02x})", "Save the file as UTF-8.")
 
     def warn(self, kind: str, where: Callable[[], int], detail: str) -> None:
