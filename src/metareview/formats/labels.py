@@ -17,7 +17,8 @@ from pathlib import Path
 
 from metareview.errors import InputError
 from metareview.formats.input_file import InputFile
-from metareview.formats.json_values import object_of_line, refuse_over_lines
+from metareview.formats.json_refusals import refuse_over_lines
+from metareview.formats.json_values import object_of_line
 from metareview.formats.record import Record
 from metareview.model.label import Votes
 from metareview.model.words import plural

@@ -54,7 +54,7 @@ class Record(NamedTuple):
         """This record, if it is an object; else InputError."""
         if not isinstance(self.value, dict):
             if self._is_list_of_objects() and self.file.path.exists():
-                from metareview.formats.json_values import one_per_line
+                from metareview.formats.json_refusals import one_per_line
 
                 fix = one_per_line(self.file, "a list")
             self.fail(None, f"{what} must be an object, found {_kind(self.value)}", fix)
