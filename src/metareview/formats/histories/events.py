@@ -89,7 +89,8 @@ def _of_block(file: InputFile, number: int, block: bytes) -> Iterable[Event]:
     """
     try:
         rows = _rows(block)
-        if rows:
+        lines = block.count(b"\n") + (not block.endswith(b"\n"))
+        if len(rows) == lines:  # None is blank, and none of the values goes over several lines.
             return _events(dict(zip(Event._fields, zip(*map(astuple, rows), strict=True), strict=True)))
     except (msgspec.DecodeError, LookupError, ValueError, RecursionError):
         pass
