@@ -9,8 +9,8 @@ PEERS := $(VENV)/.peers-installed
 
 # The oldest versions that pyproject.toml declares, in an environment of their own; wheels only.
 OLD := .venv-minimums
-OLD_TESTS := tests/comments tests/http tests/runs tests/text/test_text_matching.py \
-  $(addprefix tests/judges/test_,offline.py offline_crowded.py cascade.py lexical.py llm.py llm_money.py injections.py embedding.py cache.py) \
+OLD_TESTS := tests/comments tests/formats/test_jsonl.py tests/formats/test_jsonl_quick.py tests/http tests/runs tests/text/test_text_matching.py \
+  $(addprefix tests/judges/test_,offline.py offline_nearest_rivals.py cascade.py lexical.py llm.py llm_money.py injections.py embedding.py cache.py) \
   $(addprefix tests/cli/test_,comments_command.py routing_command.py compare_command.py other_commands.py) \
   $(addprefix tests/viewer/test_,safety.py pages.py labelling.py index.py)
 
