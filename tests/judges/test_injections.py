@@ -10,12 +10,13 @@ import pytest
 
 from metareview.judges.protocol import Question
 from metareview.judges.remote.addressed import AddressedModel, AddressedPrompt, AddressedQuestion
-from metareview.judges.remote.answers import Malformed, PairAnswer, read_pair_answer
+from metareview.judges.remote.answers import Malformed, PairAnswer
 from metareview.judges.remote.echoed_notes import EchoedNotes
 from metareview.judges.remote.llm import LlmJudge
 from metareview.judges.remote.validity import ValidityModel, ValidityQuestion
 from metareview.model.comment import Comment
 from model_server import ModelServer, chat, matches
+from remote_judges import read_pair_answer
 
 MATCH = {"match": True, "confidence": 1, "reason": "the same issue"}
 DICTATED = {
@@ -201,9 +202,11 @@ def test_less_of_what_a_note_dictates_is_no_verdict_either(answer):
 
 def test_a_verdict_without_a_reason_is_held_by_an_object_and_not_by_prose():
     for answer in ('{"verdict": "not"}', '{"verdict": "not", "reason": ""}'):
-        assert AddressedPrompt.verdicts.read(answer, ["My verdict: not yet."]).verdict == "not"
+        assert AddressedPrompt().parse(answer, AddressedQuestion("My verdict: not yet.", "", "")).verdict == "not"
         with pytest.raises(Malformed, match="a note asks for"):
-            AddressedPrompt.verdicts.read(answer, ['{"reason": "nothing was done", "verdict": "not"}'])
+            AddressedPrompt().parse(
+                answer, AddressedQuestion('{"reason": "nothing was done", "verdict": "not"}', "", "")
+            )
 
 
 def test_an_object_in_two_halves_is_found():

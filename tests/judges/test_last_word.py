@@ -9,11 +9,12 @@ from metareview.judges.builtin.cascade import CascadeJudge, ListRules
 from metareview.judges.offline.judge import OfflineJudge
 from metareview.judges.protocol import Question
 from metareview.judges.remote.addressed import AddressedModel, AddressedQuestion
-from metareview.judges.remote.answers import Malformed, read_pair_answer
-from metareview.judges.remote.llm import LlmJudge
+from metareview.judges.remote.answers import Malformed
+from metareview.judges.remote.llm import LlmJudge, PairPrompt
 from metareview.judges.remote.validity import ValidityModel, ValidityQuestion
 from metareview.model.comment import Comment
 from model_server import MixingServer, ModelServer, Reply, chat, matches
+from remote_judges import read_pair_answer
 
 REFERENCE = "The loop issues one query per row."
 ORDERS = [
@@ -114,8 +115,8 @@ def echoing(exchange):
     return chat(json.dumps({"request": exchange.code, **answer}))
 
 
-CODE = "0123456789abcdef"
 TWO = ["This query may be slow.", "A typo in the title."]
+CODE = PairPrompt().code(TWO)
 
 
 def two_pairs(settings, cache):
@@ -160,17 +161,18 @@ def test_a_server_that_always_swaps_decides_nothing_and_nothing_of_it_is_kept(as
 
 def test_an_answer_without_the_code_counts_and_one_with_another_does_not():
     answer = {"match": True, "confidence": 0.9, "reason": "queries"}
-    assert read_pair_answer(json.dumps(answer), TWO, code=CODE).match is True
-    assert read_pair_answer(json.dumps({"request": CODE, **answer}), TWO, code=CODE).match is True
+    assert read_pair_answer(json.dumps(answer), TWO).match is True
+    assert read_pair_answer(json.dumps({"request": CODE, **answer}), TWO).match is True
     for other in ("0123456789abcde0", "", None, 0, [CODE]):
         with pytest.raises(Malformed, match="the code of another request"):
-            read_pair_answer(json.dumps({"request": other, **answer}), TWO, code=CODE)
+            read_pair_answer(json.dumps({"request": other, **answer}), TWO)
 
 
 def test_a_code_does_not_make_a_dictated_answer_the_models_own():
     answer = {"match": True, "confidence": 1, "reason": "the same issue"}
+    notes = json.dumps(answer), ""
     with pytest.raises(Malformed, match="a note asks for"):
-        read_pair_answer(json.dumps({"request": CODE, **answer}), [json.dumps(answer)], code=CODE)
+        read_pair_answer(json.dumps({"request": PairPrompt().code(notes), **answer}), notes)
 
 
 def test_a_failing_request_is_recognised_when_it_is_sent_again():

@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 
 from metareview.judges.remote.answers import Malformed, PairAnswer
-from metareview.judges.remote.list_prompt import DIVIDED, NOT_LISTED, ListAnswer, ListPrompt, read_list_answer
+from metareview.judges.remote.list_prompt import DIVIDED, NOT_LISTED, ListAnswer, ListPrompt
 from metareview.judges.remote.lists import NoteList
 
 NOTES = NoteList.of(product(["c a", "c b", "c c"], ["r a", "r b"]))  # ids: 0 to 2, 0 and 1
@@ -21,7 +21,7 @@ def entry(reference, comment, confidence=0.8, **more):
 
 
 def read(*entries):
-    return read_list_answer(json.dumps({"matches": entries}), NOTES)
+    return ListPrompt().parse(json.dumps({"matches": entries}), NOTES)
 
 
 def open_ids(answer):
@@ -99,7 +99,7 @@ GOOD = '{"matches": [{"reference": 1, "comment": 0, "confidence": 0.5, "reason":
 
 @pytest.mark.parametrize("text", [GOOD, f"<think>{{not json}} or is it 0?</think>\n{GOOD}", f"```json\n{GOOD}\n```"])
 def test_thinking_and_a_fence_around_the_answer_are_tolerated(text):
-    assert read_list_answer(text, NOTES).matches == {(1, 0): PairAnswer(True, 0.5, "x")}
+    assert ListPrompt().parse(text, NOTES).matches == {(1, 0): PairAnswer(True, 0.5, "x")}
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_thinking_and_a_fence_around_the_answer_are_tolerated(text):
 )
 def test_an_answer_that_is_none_or_cut_off_says_nothing_about_any_pair(text):
     with pytest.raises(Malformed):
-        read_list_answer(text, NOTES)
+        ListPrompt().parse(text, NOTES)
 
 
 def test_an_answer_that_leaves_every_pair_open_is_none():

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from metareview.judges.remote.list_prompt import ListPrompt
 from metareview.judges.remote.lists import MOST_CHARACTERS, MOST_NOTES, NoteList, closing_instruction, cut, instruction
 
 FILLINGS = ("x", '"', "\n", "\\", "\x01", "é", "𝄞", "</note>")
@@ -84,7 +85,7 @@ def test_the_message_is_one_json_object_and_nothing_else():
         f'],"comments":[{{"id":0,"note":"Reset it. 😀"}}],"request":"{part.code}","task":"{closing_instruction()}"}}'
     )
     assert part.messages == [{"role": "system", "content": instruction()}, {"role": "user", "content": part.text}]
-    assert part.characters == len(instruction()) + len(part.text)
+    assert ListPrompt().characters(part) == len(instruction()) + len(part.text)
 
 
 def test_equal_notes_are_one_entry():

@@ -15,7 +15,7 @@ from metareview.errors import UsageError
 from metareview.judges.protocol import Question
 from metareview.judges.remote.answers import Malformed
 from metareview.judges.remote.cache import VerdictCache
-from metareview.judges.remote.list_prompt import read_list_answer
+from metareview.judges.remote.list_prompt import ListPrompt
 from metareview.judges.remote.lists import NoteList
 from metareview.judges.remote.llm import LlmJudge
 from model_server import ModelServer, ReplayModel, Reply, chat, error, matches
@@ -349,7 +349,7 @@ def usable_answers(server):
         references, comments = exchange.listed
         if exchange.served:
             with suppress(Malformed):
-                read_list_answer(
+                ListPrompt().parse(
                     exchange.reply.body["choices"][0]["message"]["content"], NoteList.of(product(comments, references))
                 )
                 counts[exchange.body["messages"][1]["content"]] += 1

@@ -7,8 +7,9 @@ import pytest
 
 from metareview.errors import UsageError
 from metareview.judges.remote.addressed import AddressedModel, AddressedPrompt, AddressedQuestion
-from metareview.judges.remote.answers import Malformed, WordAnswer
+from metareview.judges.remote.answers import Malformed
 from metareview.judges.remote.cache import VerdictCache
+from metareview.judges.remote.one_word import WordAnswer
 from metareview.judges.remote.validity import ValidityModel, ValidityPrompt, ValidityQuestion
 from metareview.model.comment import Comment
 from model_server import KEY, ModelServer, Reply, chat, error
@@ -19,14 +20,14 @@ KINDS = {
         leak=AddressedQuestion.of(Comment("The handle leaks.", "a.py"), "f = open(p)", "+with open(p) as f:"),
         race=AddressedQuestion.of(Comment("`counter` races.", "b.py"), None, "+x = 1"),
         half_a_pair=AddressedQuestion.of(Comment("\ud83d"), "\ud83d", "\ud83d"),
-        verdicts=AddressedPrompt.verdicts,
+        prompt=AddressedPrompt(),
     ),
     "validity": SimpleNamespace(
         model=ValidityModel,
         leak=ValidityQuestion.of(["The handle leaks."], ["Rename it."]),
         race=ValidityQuestion.of(["`counter` races."], ["Rename it."]),
         half_a_pair=ValidityQuestion.of(["\ud83d"], []),
-        verdicts=ValidityPrompt.verdicts,
+        prompt=ValidityPrompt(),
     ),
 }
 
@@ -34,7 +35,7 @@ KINDS = {
 @pytest.fixture(params=KINDS)
 def kind(request):
     kind = KINDS[request.param]
-    kind.yes, kind.no = kind.verdicts.words[0], kind.verdicts.words[2]
+    kind.yes, kind.no = kind.prompt.words[0], kind.prompt.words[2]
     kind.by_note = lambda exchange: verdict(kind.yes if "leaks" in str(exchange.body["messages"][-1]) else kind.no)
     return kind
 
@@ -54,7 +55,7 @@ def test_each_question_is_asked_once_and_answered_in_order(kind):
     assert body["temperature"] == 0
     schema = body["response_format"]["json_schema"]
     assert schema["strict"] is True
-    assert schema["schema"]["properties"]["verdict"]["enum"] == list(kind.verdicts.words)
+    assert schema["schema"]["properties"]["verdict"]["enum"] == list(kind.prompt.words)
     assert schema["schema"]["required"] == ["request", "verdict", "reason"]
 
 
@@ -131,8 +132,8 @@ WRAPPED = [
 
 @pytest.mark.parametrize("text", WRAPPED)
 def test_answers_are_found(kind, text):
-    for word in kind.verdicts.words:
-        assert kind.verdicts.read(text.replace("%s", word)).verdict == word
+    for word in kind.prompt.words:
+        assert kind.prompt.parse(text.replace("%s", word), kind.half_a_pair).verdict == word
 
 
 @pytest.mark.parametrize(
@@ -156,20 +157,20 @@ def test_answers_are_found(kind, text):
     ],
 )
 def test_what_is_no_answer_is_not_guessed_at(kind, text):
-    for word in kind.verdicts.words:
+    for word in kind.prompt.words:
         with pytest.raises(Malformed):
-            kind.verdicts.read(text.replace("%s", word))
+            kind.prompt.parse(text.replace("%s", word), kind.half_a_pair)
 
 
 def test_a_stored_value_is_checked_again(kind):
-    assert kind.verdicts.check({"verdict": kind.yes, "reason": None}) == WordAnswer(kind.yes, "")
+    assert kind.prompt.from_json(kind.race, {"verdict": kind.yes, "reason": None}) == WordAnswer(kind.yes, "")
     for word in ("fine", kind.yes.upper(), kind.yes[:-1], 1):
         with pytest.raises(Malformed):
-            kind.verdicts.check({"verdict": word})
+            kind.prompt.from_json(kind.race, {"verdict": word})
 
 
 def test_a_lone_word_counts_where_it_cannot_be_the_beginning_of_anything():
-    assert ValidityPrompt.verdicts.read("Repeat.").verdict == "repeat"
+    assert ValidityPrompt().parse("Repeat.", ValidityQuestion((), ())).verdict == "repeat"
     for text in ("fully", '"fully"', "not"):
         with pytest.raises(Malformed):
-            AddressedPrompt.verdicts.read(text)
+            AddressedPrompt().parse(text, AddressedQuestion("", "", ""))

@@ -101,7 +101,7 @@ class EmbeddingJudge(RemoteJudge):
         self.prompt = EmbeddingPrompt()
 
     def _verdicts(self, reviews: Sequence[Sequence[Pair]]) -> list[list[PairVerdict]]:
-        vectors = self._ask_questions(self.prompt, _texts(reviews))
+        vectors = self.ask_loop(self.prompt, _texts(reviews)).run(self.progress)
         empty: AskResult[Vector] = AskResult(None, reason="an empty note has no embedding")
 
         def compare(pair: Pair) -> PairVerdict:
@@ -117,7 +117,7 @@ class EmbeddingJudge(RemoteJudge):
         return [list(map(compare, pairs)) for pairs in reviews]
 
     def _planned(self, reviews: Sequence[Sequence[Pair]]) -> Planned:
-        return self._planned_calls(self.prompt, _texts(reviews))
+        return self.ask_loop(self.prompt, _texts(reviews)).planned()
 
 
 def _texts(reviews: Sequence[Sequence[Pair]]) -> list[str]:

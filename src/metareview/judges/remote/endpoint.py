@@ -26,9 +26,9 @@ from metareview.http.connections import (
 from metareview.judges.remote import context, local
 from metareview.judges.remote.answers import JsonObject, Malformed, parse
 from metareview.judges.remote.first_answer_timeout import FirstAnswerTimeout
-from metareview.judges.remote.pool import BACKOFF, GiveUp, RequestFailed, RetryLater, StopAsking
+from metareview.judges.remote.pool import BACKOFF, GiveUp, RequestFailed, RetryLater
 from metareview.judges.remote.settings import ModelSettings
-from metareview.judges.remote.stop_conditions import Budget
+from metareview.judges.remote.stop_conditions import StopConditions
 from metareview.judges.remote.unsupported_fields import UnsupportedFields
 
 _PASSING = frozenset({408, 409, 425, 429})
@@ -43,8 +43,6 @@ unknown_parameter unsupported_parameter unsupported_value
 _KNOWN_ERRORS = frozenset(_ERRORS.split())
 """The codes and types of errors that are shown. Free text could repeat the key in a form that is not recognised."""
 _SETUP = frozenset({401, 402, 404, 405})
-_REFUSALS = 3
-_SILENCES = 8
 _UNREACHED = 6
 _LOADING = 4
 """In pauses between two attempts: how long a server may be out of reach at first, and how often one that is loading its
@@ -59,10 +57,8 @@ class Endpoint:
     length, and UsageError for what no request will ever get past: a wrong key, address or model. A request that is
     refused is tried without the `optional` fields that the server may not know; one that no request was served with
     is left out from then on. A server that was never reached counts as absent after six times `backoff` seconds.
-    One that left two requests in a row unanswered for each that may be under way at once, and eight at least, is
-    asked no more: StopAsking. A request is over after `timeout` seconds, whatever trickles in meanwhile; until the
-    server has answered once it may take longer (`FirstAnswerTimeout`), and a server that says that it is loading
-    its model is waited for likewise.
+    A request is over after `timeout` seconds, whatever trickles in meanwhile; until the server has answered once it may
+    take longer (`FirstAnswerTimeout`), and a server that says that it is loading its model is waited for likewise.
     """
 
     def __init__(
@@ -70,32 +66,21 @@ class Endpoint:
         settings: ModelSettings,
         operation: str,
         optional: tuple[str, ...],
+        stop: StopConditions,
         concurrency: int,
         timeout: float,
         backoff: float = BACKOFF,
         largest_reply: int = LARGEST_REPLY,
-        budget: Budget | None = None,
     ) -> None:
         self.settings = settings
-        self._budget = budget or Budget(None)
         self.requests = 0
-        self.trusted = False
-        """True once the server has served us: a refusal then is about the request, not the settings."""
-        self.silent = False
-        """True once the server left too many requests unanswered, so that it is asked no more."""
+        self._stop = stop
         self._url = settings.address(operation)
-        self.server = f"the model server at {settings.shown_url}"
         self._timeout, self._backoff, self._largest_reply = timeout, backoff, largest_reply
         self.first_answer = FirstAnswerTimeout(timeout, concurrency)
         self._optional = UnsupportedFields(optional)
-        self._most_silences = max(_SILENCES, 2 * concurrency)
-        self._silences = 0
         self._unreachable_since: float | None = None
         self._reached = False
-        self._started = 0
-        self._first = max(_REFUSALS, concurrency)
-        self._first_refused: set[int] = set()
-        self._last_refusal: tuple[str, int] | None = None
         self._lock = threading.Lock()
         self._connections = Connections(settings.url, concurrency)
         self._headers = {"Content-Type": "application/json", "User-Agent": USER_AGENT}
@@ -107,22 +92,13 @@ class Endpoint:
         """The optional fields that requests were served without, and none was served with."""
         return self._optional.left_out
 
-    @property
-    def silence(self) -> str:
-        """The description of a server that answers nothing."""
-        return f"no answer to {self._most_silences} requests in a row within {self._timeout:g} s each"
-
     def post(self, body: JsonObject, *, divisible: bool = False) -> JsonObject:
         """The decoded reply to a successful request.
 
         A refusal of a `divisible` request says nothing of the settings: its parts may be served.
         """
-        if self.silent:
-            raise StopAsking(f"not asked: {self.silence}", sent=False)
+        number = self._stop.start(divisible=divisible)
         asked, body = body, self._optional.of(body)
-        with self._lock:
-            number = self._started
-            self._started += not divisible
         refused: set[str] = set()
         while True:
             try:
@@ -132,7 +108,7 @@ class Endpoint:
                     self._optional.failed(asked, body, unanswered=True)
                 raise
             if 200 <= status < 300:
-                self.trusted = True
+                self._stop.trusted = True
                 self.first_answer.answered()
                 self._optional.served(asked, body, refused)
                 return _decode(data)
@@ -149,18 +125,17 @@ class Endpoint:
 
     def raise_if_never_served(self) -> None:
         """At the end of a batch: requests were refused, none was ever served: the settings are wrong."""
-        if self._last_refusal and not self.trusted:
-            raise self._setup_error(*self._last_refusal)
+        if self._stop.last_refusal and not self._stop.trusted:
+            raise self._setup_error(*self._stop.last_refusal)
 
     def close(self) -> None:
         self._connections.close()
 
     def _send(self, body: bytes) -> tuple[int, Mapping[str, str], bytes]:
-        """One HTTP exchange, counted if it reached the server: status, headers, body. StopAsking where the budget has
-        none left."""
+        """One HTTP exchange, counted if it reached the server: status, headers, body."""
         from urllib3 import exceptions
 
-        self._budget.take()
+        self._stop.take()
         problem: RequestFailed | None = None
         reply: Reply | None = None
         started, longest, deadline = time.monotonic(), self.first_answer.longest, self.first_answer.sent()
@@ -170,19 +145,20 @@ class Endpoint:
                 largest=self._largest_reply,
             )  # fmt: skip
         except (exceptions.NewConnectionError, exceptions.ConnectTimeoutError, exceptions.ProxyError) as error:
-            self._budget.give_back()
+            self._stop.give_back()
             raise self._unreachable(error) from None
         except exceptions.SSLError as error:
-            self._budget.give_back()
+            self._stop.give_back()
             message = tls_problem(error)
             if not self._reached:
-                raise UsageError(f"{self.server}: {message}. Check its certificate.") from None
+                raise UsageError(f"{self.settings.server_name}: {message}. Check its certificate.") from None
             raise RetryLater(f"no secure connection: {message}", sent=False) from None
         except (exceptions.TimeoutError, TimeoutError):
-            problem = self._unanswered(deadline() - started)
+            seconds = max(deadline() - started, self._timeout)
+            problem = RetryLater(f"no answer within {seconds:.3g} s", timed_out=True)
         except UnusableReply as error:
-            if isinstance(error, Compressed) and not self.trusted:
-                raise UsageError(f"{self.server}: {error}. Turn its compression off.") from None
+            if isinstance(error, Compressed) and not self._stop.trusted:
+                raise UsageError(f"{self.settings.server_name}: {error}. Turn its compression off.") from None
             problem = GiveUp(str(error))
         except (exceptions.HTTPError, OSError) as error:
             problem = RetryLater(f"the connection was dropped ({type(error).__name__})")
@@ -191,21 +167,13 @@ class Endpoint:
         with self._lock:
             self.requests += 1
             self._reached = True
-            if problem is None:
-                self._silences = 0
+        if isinstance(problem, RetryLater) and problem.timed_out:
+            self._stop.unanswered()
         if problem is not None:
             raise problem
         assert reply is not None
+        self._stop.replied()
         return reply.status, reply.headers, reply.data
-
-    def _unanswered(self, seconds: float) -> RequestFailed:
-        """A request that ran out of time: one of too many in a row, or one to try again."""
-        with self._lock:
-            self._silences += 1
-            self.silent = self.silent or self._silences >= self._most_silences
-        if self.silent:
-            return StopAsking(f"given up: {self.silence}")
-        return RetryLater(f"no answer within {max(seconds, self._timeout):.3g} s", timed_out=True)
 
     def _unreachable(self, error: Exception) -> Exception:
         """A server that was never reached is a wrong address; one that is gone may come back."""
@@ -216,7 +184,9 @@ class Endpoint:
             if not self._reached and now - self._unreachable_since >= _UNREACHED * self._backoff:
                 fix = f"Check {self.settings.kind}_MODEL_URL, and that the server is running."
                 start = local.how_to_start(self.settings)
-                return UsageError(f"{self.server} cannot be reached ({reason}). {fix}{start and ' '}{start}")
+                return UsageError(
+                    f"{self.settings.server_name} cannot be reached ({reason}). {fix}{start and ' '}{start}"
+                )
         return RetryLater(reason, sent=False)
 
     def _problem(
@@ -234,12 +204,7 @@ class Endpoint:
                 return RetryLater(f"{reason}: it is loading its model", wait=wait, all_wait=True, costs_nothing=free)
             all_wait = wait is not None and status in (429, 503)
             return RetryLater(reason, wait=wait, all_wait=all_wait, fewer_at_once=status == 429)
-        with self._lock:
-            if not divisible:
-                self._last_refusal = (reason, status)
-                self._first_refused |= {number} if number < self._first else set()
-            # The requests that went out first, however their answers come in: if none was served, none will be.
-            hopeless = not self.trusted and len(self._first_refused) == self._first
+        hopeless = not divisible and self._stop.refused(reason, status, number)
         if status in _SETUP or status < 400 or hopeless:
             return self._setup_error(reason, status, local.missing(self.settings, data) if status == 404 else "")
         return GiveUp(f"the server refuses this request ({reason})")
@@ -257,7 +222,7 @@ class Endpoint:
             fix = f"It redirects. Set {kind}_MODEL_URL to the final address."
         if status == 401:
             reason = "HTTP 401, the key is refused" if self.settings.api_key else "HTTP 401, it wants a key"
-        return UsageError(f"{self.server} refuses to answer ({reason}). {fix}")
+        return UsageError(f"{self.settings.server_name} refuses to answer ({reason}). {fix}")
 
 
 def _known_error(data: bytes) -> str:

@@ -72,11 +72,6 @@ class NoteList:
     def messages(self) -> list[dict[str, str]]:
         return system_and_user(instruction(), self.text)
 
-    @property
-    def characters(self) -> int:
-        """Of both messages."""
-        return len(instruction()) + len(self.text)
-
     def smaller(self, asked: Collection[Pair]) -> list[NoteList]:
         """Lists for a part of the pairs, or for all of them, each with fewer notes than this one."""
         alone = NoteList.of(asked)

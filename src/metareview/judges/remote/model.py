@@ -7,16 +7,16 @@ from types import MappingProxyType
 from typing import Self, TypedDict, TypeVar, Unpack
 
 from metareview.errors import UsageError
-from metareview.judges.protocol import Parameters, Planned, Progress
+from metareview.judges.protocol import Parameters, Progress
 from metareview.judges.registry import JudgeOptions
-from metareview.judges.remote.asking import AnswerStore, AskLoop, AskResult
+from metareview.judges.remote.asking import AnswerStore, AskLoop
 from metareview.judges.remote.cache import VerdictCache
 from metareview.judges.remote.endpoint import Endpoint
 from metareview.judges.remote.pool import BACKOFF, RequestPool
 from metareview.judges.remote.prompt import Prompt
 from metareview.judges.remote.server import RemoteServer
 from metareview.judges.remote.settings import ModelSettings
-from metareview.judges.remote.stop_conditions import Budget
+from metareview.judges.remote.stop_conditions import StopConditions
 
 Q = TypeVar("Q")
 A = TypeVar("A")
@@ -68,18 +68,18 @@ class RemoteModel:
         timeout = self.settings.timeout if timeout is None else timeout
         self.parameters: Parameters = {"model": self.settings.model, "server": self.settings.server, **self.parameters}
         self.cache, self.progress = options.get("cache"), options.get("progress")
-        budget, pool = Budget(max_calls), RequestPool(concurrency, backoff, timeout)
+        stop = StopConditions(self.settings, max_calls, concurrency, timeout)
         self._endpoint = Endpoint(
             self.settings,
             self.operation,
             self.optional_fields,
+            stop,
             concurrency=concurrency,
             timeout=timeout,
             backoff=backoff,
             largest_reply=self.largest_reply,
-            budget=budget,
         )
-        self._server = RemoteServer(self.settings, self._endpoint, pool, budget)
+        self._server = RemoteServer(self.settings, self._endpoint, RequestPool(concurrency, backoff, timeout), stop)
         self._store = AnswerStore(self.cache, self.name, self.settings.model, self.settings.server)
         self.usage = self._server.usage
 
@@ -105,13 +105,8 @@ class RemoteModel:
         """The cache key of this model's answer to a question."""
         return self._store.key(prompt, question)
 
-    def _ask_questions(self, prompt: Prompt[Q, A], questions: Iterable[Q]) -> dict[Q, AskResult[A]]:
-        return self._asking(prompt, questions).run(self.progress)
-
-    def _planned_calls(self, prompt: Prompt[Q, A], questions: Iterable[Q]) -> Planned:
-        return self._asking(prompt, questions).planned()
-
-    def _asking(self, prompt: Prompt[Q, A], questions: Iterable[Q]) -> AskLoop[Q, A]:
+    def ask_loop(self, prompt: Prompt[Q, A], questions: Iterable[Q]) -> AskLoop[Q, A]:
+        """The loop that asks these questions, or plans to."""
         return AskLoop(prompt, questions, self._server, self._store)
 
 

@@ -12,7 +12,7 @@ from metareview.judges.remote.answers import CutShort, JsonObject, Malformed
 from metareview.judges.remote.endpoint import Endpoint
 from metareview.judges.remote.pool import RequestFailed, RequestPool, RetryLater, TooLong
 from metareview.judges.remote.settings import ModelSettings
-from metareview.judges.remote.stop_conditions import Budget, UsableAnswers
+from metareview.judges.remote.stop_conditions import StopConditions
 from metareview.model.words import plural
 
 Job = TypeVar("Job")
@@ -23,10 +23,9 @@ _AGAIN = "What is undecided is asked about again by the same command with the sa
 class RemoteServer:
     """Sends jobs to a server until each is done or given up. A job is the subject of one request."""
 
-    def __init__(self, settings: ModelSettings, endpoint: Endpoint, pool: RequestPool, budget: Budget) -> None:
-        self.settings, self.endpoint, self.budget = settings, endpoint, budget
+    def __init__(self, settings: ModelSettings, endpoint: Endpoint, pool: RequestPool, stop: StopConditions) -> None:
+        self.settings, self.endpoint, self.stop = settings, endpoint, stop
         self.usage = Usage()
-        self.usable = UsableAnswers(settings.model, settings.api_key)
         self._pool = pool
         self._too_long = self._cut_short = 0
         self._lock = threading.Lock()
@@ -59,8 +58,8 @@ class RemoteServer:
                 show(line)
 
         def left_open(job: Job, reason: str) -> None:
-            asked_before = job in sent and reason == self.budget.reason()
-            give_up(job, self.budget.reason(again=True) if asked_before else reason)
+            asked_before = job in sent and reason == self.stop.limit_reason()
+            give_up(job, self.stop.limit_reason(again=True) if asked_before else reason)
 
         try:
             self._pool.run(jobs, attempt, left_open, report, between)
@@ -74,7 +73,6 @@ class RemoteServer:
 
         Raises TooLong where it did not fit into the model's context, also where the server cut and answered it.
         """
-        self.usable.check()
         try:
             reply = self.endpoint.post(body, divisible=divisible)
         except Malformed as problem:
@@ -102,7 +100,7 @@ class RemoteServer:
 
         It comes after the other jobs, since they tell whether the model or the question is at fault.
         """
-        self.usable.unusable(problem.reason, reply)
+        self.stop.unusable(problem.reason, reply)
         retry = RetryLater(problem.reason, after_others=True, remaining_job=rest)
         if isinstance(problem, CutShort):
             retry.most_attempts = _ATTEMPTS_IF_CUT
@@ -120,17 +118,11 @@ class RemoteServer:
     def warnings(self) -> list[str]:
         refused = sorted(self.endpoint.left_out)
         warnings = [f"the model server refuses {field}; it was asked without" for field in refused]
-        if self.endpoint.silent:
+        warnings += self.stop.warnings
+        if self.stop.limit_reached and self.usage.requests > self.usage.llm_calls:
             warnings.append(
-                f"{self.endpoint.server} gave {self.endpoint.silence}, so it was asked no more and the rest is "
-                "undecided. Check that it is running and not overloaded (a lower --concurrency may help), then run the "
-                "same command again with the same --out."
-            )
-        warnings += self.usable.warnings
-        if self.budget.used_up and self.usage.requests > self.usage.llm_calls:
-            warnings.append(
-                f"the limit of {self.budget.most} model calls was reached: {plural(self.usage.requests, 'request')} for"
-                f" {plural(self.usage.llm_calls, 'question')}, because repeated ones count. {_AGAIN}"
+                f"the limit of {self.stop.max_calls} model calls was reached: {plural(self.usage.requests, 'request')} "
+                f"for {plural(self.usage.llm_calls, 'question')}, because repeated ones count. {_AGAIN}"
             )
         if self._too_long:
             warnings.append(
