@@ -40,7 +40,7 @@ def test_what_is_listed_is_a_match_and_everything_else_is_none():
     assert verdicts[NOTES.comments[2], NOTES.references[0]].match is True
     assert verdicts[NOTES.comments[0], NOTES.references[0]] is NOT_LISTED
     assert sum(verdict is NOT_LISTED for verdict in verdicts.values()) == 3
-    assert read().verdicts(NOTES) == dict.fromkeys(NOTES.asked, NOT_LISTED)
+    assert read().verdicts(NOTES) == dict.fromkeys(NOTES.pairs, NOT_LISTED)
 
 
 ROW = {(0, 0), (0, 1), (0, 2)}
@@ -160,7 +160,7 @@ def test_a_stored_value_that_is_no_answer_to_this_list_is_refused(value):
 def test_a_divided_list_is_kept_with_every_pair_open():
     assert kept_list_answer(json.loads(json.dumps(DIVIDED.to_json())), NOTES) == DIVIDED
     assert len(open_ids(DIVIDED)) == 6
-    assert ListAnswer().verdicts(NOTES) == dict.fromkeys(NOTES.asked, NOT_LISTED)
+    assert ListAnswer().verdicts(NOTES) == dict.fromkeys(NOTES.pairs, NOT_LISTED)
 
 
 def test_a_stored_value_cannot_leave_a_single_pair_open():

@@ -98,19 +98,19 @@ class Endpoint:
         A refusal of a `divisible` request says nothing of the settings: its parts may be served.
         """
         number = self._stop.start(divisible=divisible)
-        asked, body = body, self._optional.of(body)
+        whole, body = body, self._optional.of(body)
         refused: set[str] = set()
         while True:
             try:
                 status, headers, data = self._send(json.dumps(body, separators=(",", ":")).encode())
             except RetryLater as problem:
                 if problem.timed_out:
-                    self._optional.failed(asked, body, unanswered=True)
+                    self._optional.failed(whole, body, unanswered=True)
                 raise
             if 200 <= status < 300:
                 self._stop.trusted = True
                 self.first_answer.answered()
-                self._optional.served(asked, body, refused)
+                self._optional.served(whole, body, refused)
                 return _decode(data)
             if too_long := context.refusal(status, data):
                 raise too_long
@@ -118,7 +118,7 @@ class Endpoint:
             field = self._optional.refused(status, data, body)
             if field is None:
                 if status == 500:
-                    self._optional.failed(asked, body, unanswered=False)
+                    self._optional.failed(whole, body, unanswered=False)
                 raise self._problem(status, headers, data, number, divisible)
             del body[field]
             refused.add(field)

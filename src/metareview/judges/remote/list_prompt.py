@@ -15,9 +15,9 @@ from itertools import chain
 from metareview.judges.remote.answers import ECHOES, ChatReply, JsonObject, Malformed, PairAnswer, Redact, is_confidence
 from metareview.judges.remote.asking import AskResult
 from metareview.judges.remote.echoed_notes import EchoedNotes
-from metareview.judges.remote.lists import VERSION, NoteList, cut
+from metareview.judges.remote.lists import VERSION, NoteList, cut, instruction
 from metareview.judges.remote.pairs import Pair
-from metareview.judges.remote.prompt import ChatPrompt, answer_object, content_of, strict_format
+from metareview.judges.remote.prompt import ChatPrompt, answer_object, content_of, strict_format, system_and_user
 from metareview.model.words import one_line
 
 NOT_LISTED = PairAnswer(match=False, confidence=1.0, reason="not among the matches that the model listed")
@@ -47,7 +47,7 @@ class ListAnswer:
         """The verdict on each pair asked about; None for one that must be asked about elsewhere."""
         of_reference, of_comment = _positions(notes.references), _positions(notes.comments)
         found: dict[Pair, PairAnswer | None] = {}
-        for pair in notes.asked:
+        for pair in notes.pairs:
             ids = of_reference[pair[1]], of_comment[pair[0]]
             found[pair] = None if _covered(ids, self.open) else self.matches.get(ids, NOT_LISTED)
         return found
@@ -73,7 +73,7 @@ class ListPrompt(ChatPrompt[NoteList, ListAnswer]):
         return question.code
 
     def messages(self, question: NoteList) -> list[dict[str, str]]:
-        return question.messages
+        return system_and_user(instruction(), question.text)
 
     def check(self, value: JsonObject, question: NoteList, redact: Redact = one_line) -> ListAnswer:
         if not isinstance(entries := value.get("matches"), list):
@@ -116,7 +116,7 @@ class ListPrompt(ChatPrompt[NoteList, ListAnswer]):
     def from_json(self, question: NoteList, value: JsonObject) -> ListAnswer:
         answer, entries = self.check(value, question), value.get("open")
         # No answer to a single pair leaves it open: it would be asked for in smaller lists for ever.
-        if answer.open or not isinstance(entries, list) or (entries and len(question.asked) < 2):
+        if answer.open or not isinstance(entries, list) or (entries and len(question.pairs) < 2):
             raise Malformed("the kept value is no answer")
         return ListAnswer(answer.matches, tuple(_kept_open(entry, question) for entry in entries))
 
@@ -124,7 +124,7 @@ class ListPrompt(ChatPrompt[NoteList, ListAnswer]):
         return answer.to_json()
 
     def divided(self, question: NoteList) -> ListAnswer | None:
-        return DIVIDED if len(question.asked) > 1 else None
+        return DIVIDED if len(question.pairs) > 1 else None
 
     def parts(self, question: NoteList, answer: ListAnswer) -> Sequence[NoteList]:
         left = [pair for pair, verdict in answer.verdicts(question).items() if verdict is None]
@@ -147,7 +147,7 @@ class ReviewLists:
         merged: dict[tuple[str, ...], NoteList] = {}
         for notes in chain.from_iterable(self.of_review):
             before = merged.get(notes.content)
-            merged[notes.content] = replace(notes, asked=notes.asked | before.asked) if before else notes
+            merged[notes.content] = replace(notes, pairs=notes.pairs | before.pairs) if before else notes
         return merged
 
     def by_pair(
@@ -156,7 +156,7 @@ class ReviewLists:
         """For each review the result of each pair."""
         found = {content: _by_pair(prompt, notes, results) for content, notes in self.merged.items()}
         return [
-            {pair: found[notes.content][pair] for notes in lists for pair in notes.asked} for lists in self.of_review
+            {pair: found[notes.content][pair] for notes in lists for pair in notes.pairs} for lists in self.of_review
         ]
 
 
@@ -165,7 +165,7 @@ def _by_pair(
 ) -> dict[Pair, AskResult[PairAnswer]]:
     result = results[notes]
     if result.answer is None:
-        return dict.fromkeys(notes.asked, AskResult(None, reason=result.reason))
+        return dict.fromkeys(notes.pairs, AskResult(None, reason=result.reason))
     verdicts = result.answer.verdicts(notes)
     found = {pair: AskResult(verdict, result.by) for pair, verdict in verdicts.items() if verdict is not None}
     for part in prompt.parts(notes, result.answer):
