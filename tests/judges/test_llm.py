@@ -10,24 +10,10 @@ import pytest
 from metareview.errors import UsageError
 from metareview.judges.protocol import Judge, ModelJudge, Question
 from metareview.judges.remote.cache import CacheCount
-from metareview.judges.remote.llm import LlmJudge, PairPrompt
+from metareview.judges.remote.llm import PairPrompt
 from model_server import KEY, ModelServer, chat, error, verdict
 
 PAIRS = [(f"generated {i}", f"reference {i}") for i in range(40)]
-
-
-@pytest.fixture
-def judging():
-    """Makes judges that retry fast, and closes them."""
-    made = []
-
-    def make(server, key=KEY, model="test-model", **options):
-        made.append(LlmJudge(server.settings(key=key, model=model), backoff=0.001, **options))
-        return made[-1]
-
-    yield make
-    for judge in made:
-        judge.close()
 
 
 def same_number(exchange):

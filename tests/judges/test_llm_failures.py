@@ -65,20 +65,6 @@ FAULTS = {
 }
 
 
-@pytest.fixture
-def judging():
-    made = []
-
-    def make(server, **options):
-        options = {"backoff": 0.001, "timeout": 30, **options}
-        made.append(LlmJudge(server.settings(), **options))
-        return made[-1]
-
-    yield make
-    for judge in made:
-        judge.close()
-
-
 def failing_first(times, fault):
     """Each pair meets the fault so many times, then a good answer."""
     seen = Counter()

@@ -13,22 +13,9 @@ from metareview.errors import UsageError
 from metareview.judges.protocol import CHARACTERS_PER_TOKEN, ModelJudge, Planned, Question
 from metareview.judges.remote.cache import CacheCount
 from metareview.judges.remote.lists import closing_instruction, instruction
-from metareview.judges.remote.llm import LlmJudge
 from model_server import KEY, ModelServer, chat, error, matches, verdict
 
-
-@pytest.fixture
-def judging():
-    """Makes judges that ask in lists and retry fast, and closes them."""
-    made = []
-
-    def make(server, ask="review", key=KEY, model="test-model", **options):
-        made.append(LlmJudge(server.settings(key=key, model=model), ask=ask, backoff=0.001, **options))
-        return made[-1]
-
-    yield make
-    for judge in made:
-        judge.close()
+JUDGING = {"ask": "review"}
 
 
 def question(generated, reference, pairs=None):

@@ -17,23 +17,10 @@ from metareview.judges.remote.answers import Malformed
 from metareview.judges.remote.cache import VerdictCache
 from metareview.judges.remote.list_prompt import ListPrompt
 from metareview.judges.remote.lists import NoteList
-from metareview.judges.remote.llm import LlmJudge
 from model_server import ModelServer, ReplayModel, Reply, chat, error, matches
 
+JUDGING = {"ask": "review"}
 VERDICTS = Path(__file__).parents[2].parent / "shared" / "data" / "martian" / "verdicts"
-
-
-@pytest.fixture
-def judging():
-    made = []
-
-    def make(server, **options):
-        made.append(LlmJudge(server.settings(), ask="review", **({"backoff": 0.001} | options)))
-        return made[-1]
-
-    yield make
-    for judge in made:
-        judge.close()
 
 
 def question(generated, reference):

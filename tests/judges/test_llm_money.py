@@ -21,19 +21,6 @@ PAIRS = [(f"generated {i}", f"reference {i}") for i in range(60)]
 PROSE = "They look the same to me."
 
 
-@pytest.fixture
-def judging():
-    made = []
-
-    def make(server, kind=LlmJudge, **options):
-        made.append(kind(server.settings(kind.kind), **{"backoff": 0.001, **options}))
-        return made[-1]
-
-    yield make
-    for judge in made:
-        judge.close()
-
-
 def question_of(generated, reference):
     pairs = product(range(len(generated)), range(len(reference)))
     return Question(generated, reference, np.array(list(pairs), dtype=np.int64))
