@@ -88,9 +88,6 @@ class AnswerStore:
                 self.cache.release(keys)
             raise
 
-    def start_renewing(self) -> None:
-        self._renewed = time.monotonic()
-
     def renew(self) -> None:
         """Renew the claims now and then; called often."""
         if self.cache is not None and time.monotonic() - self._renewed >= RENEWED_EVERY:
@@ -127,7 +124,6 @@ class AskLoop(Generic[Q, A]):
             self._server.stop.trusted = True
         for batch in self._batches[self._allowed :]:
             self._give_up(batch, self._server.stop.limit_reason())
-        self._store.start_renewing()
         allowed = self._batches[: self._allowed]
         self._server.run(allowed, self._attempt, self._give_up, self._sent, progress, self._store.renew)
         return self.results

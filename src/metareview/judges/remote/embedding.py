@@ -16,11 +16,12 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from metareview.judges.pair_verdicts import PairVerdict
 from metareview.judges.protocol import Planned
 from metareview.judges.remote.answers import JsonObject, Malformed, Redact
 from metareview.judges.remote.asking import AskResult
 from metareview.judges.remote.model import RemoteOptions
-from metareview.judges.remote.pairs import Pair, PairVerdict, RemoteJudge
+from metareview.judges.remote.pairs import Pair, RemoteJudge
 from metareview.judges.remote.prompt import PartlyRead, Prompt
 from metareview.judges.remote.settings import ModelSettings
 from metareview.model.words import format_score

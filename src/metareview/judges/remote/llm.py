@@ -13,13 +13,14 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Self, Unpack
 
+from metareview.judges.pair_verdicts import PairVerdict
 from metareview.judges.protocol import DIFFERENT, SAME, Planned
 from metareview.judges.registry import PAIR, REVIEW, JudgeOptions, check_ask
 from metareview.judges.remote.answers import JsonObject, Malformed, PairAnswer, Redact, is_confidence
 from metareview.judges.remote.asking import AskResult
 from metareview.judges.remote.list_prompt import ListPrompt, ReviewLists
 from metareview.judges.remote.model import RemoteOptions, remote_options
-from metareview.judges.remote.pairs import Pair, PairVerdict, RemoteJudge
+from metareview.judges.remote.pairs import Pair, RemoteJudge
 from metareview.judges.remote.prompt import TEMPERATURE, TemplatePrompt, strict_format
 from metareview.judges.remote.settings import ModelSettings
 from metareview.model.words import one_line
