@@ -12,34 +12,19 @@ import numpy as np
 import pytest
 
 from metareview.errors import UsageError
-from metareview.judges.protocol import Question
 from metareview.judges.remote.answers import Malformed
 from metareview.judges.remote.cache import VerdictCache
 from metareview.judges.remote.list_prompt import ListPrompt
 from metareview.judges.remote.lists import NoteList
 from model_server import ModelServer, ReplayModel, Reply, chat, error, matches
+from remote_judges import question, same_number
 
 JUDGING = {"ask": "review"}
 VERDICTS = Path(__file__).parents[2].parent / "shared" / "data" / "martian" / "verdicts"
 
 
-def question(generated, reference):
-    pairs = list(product(range(len(generated)), range(len(reference))))
-    return Question(generated, reference, np.array(pairs, dtype=np.int64).reshape(-1, 2))
-
-
 GRID = question([f"g {i}" for i in range(4)], [f"r {i}" for i in range(3)])
 DIAGONAL = np.eye(4, 3, dtype=int).ravel().tolist()
-
-
-def same_number(exchange, *more):
-    references, comments = exchange.listed
-    found = [
-        (r, c)
-        for (r, reference), (c, comment) in product(enumerate(references), enumerate(comments))
-        if reference.split()[-1] == comment.split()[-1]
-    ]
-    return matches(*found, *more)
 
 
 def sizes(server):
