@@ -1,6 +1,5 @@
 """What is alike for all questions whose answer is one word and a reason."""
 
-import json
 from types import SimpleNamespace
 
 import pytest
@@ -13,6 +12,7 @@ from metareview.judges.remote.one_word import WordAnswer
 from metareview.judges.remote.validity import ValidityModel, ValidityPrompt, ValidityQuestion
 from metareview.model.comment import Comment
 from model_server import KEY, ModelServer, Reply, chat, error
+from remote_judges import word_answer
 
 KINDS = {
     "addressed": SimpleNamespace(
@@ -36,12 +36,8 @@ KINDS = {
 def kind(request):
     kind = KINDS[request.param]
     kind.yes, kind.no = kind.prompt.words[0], kind.prompt.words[2]
-    kind.by_note = lambda exchange: verdict(kind.yes if "leaks" in str(exchange.body["messages"][-1]) else kind.no)
+    kind.by_note = lambda exchange: word_answer(kind.yes if "leaks" in str(exchange.body["messages"][-1]) else kind.no)
     return kind
-
-
-def verdict(word, reason="because"):
-    return chat(json.dumps({"verdict": word, "reason": reason}))
 
 
 def test_each_question_is_asked_once_and_answered_in_order(kind):
@@ -75,7 +71,7 @@ def test_what_fails_for_a_while_is_asked_again_and_what_fails_for_good_is_undeci
     def script(exchange):
         if "races" in str(exchange.body["messages"][-1]):
             return chat("I cannot say.")
-        return error(503) if exchange.number < 2 else verdict(kind.no)
+        return error(503) if exchange.number < 2 else word_answer(kind.no)
 
     with ModelServer(script) as server:
         cache = VerdictCache(tmp_path / "v.sqlite")
@@ -96,7 +92,7 @@ def test_the_limit_of_calls_leaves_the_rest_undecided(kind):
 
 
 def test_a_reason_that_repeats_the_key_is_left_out(kind):
-    with ModelServer(lambda _: verdict(kind.yes, f"the key is {KEY}")) as server:
+    with ModelServer(lambda _: word_answer(kind.yes, f"the key is {KEY}")) as server:
         [outcome] = kind.model(server.settings()).results([kind.leak])
     assert outcome.answer == WordAnswer(kind.yes, "(left out: it repeats a part of the key)")
 
@@ -104,7 +100,7 @@ def test_a_reason_that_repeats_the_key_is_left_out(kind):
 def test_a_server_without_schemas_is_asked_without(kind):
     def script(exchange):
         refused = "response_format" in exchange.body
-        return error(400, "response_format is not supported") if refused else verdict(kind.yes)
+        return error(400, "response_format is not supported") if refused else word_answer(kind.yes)
 
     with ModelServer(script) as server, kind.model(server.settings()) as model:
         assert model.results([kind.leak])[0].answer.verdict == kind.yes
@@ -112,7 +108,7 @@ def test_a_server_without_schemas_is_asked_without(kind):
 
 
 def test_half_a_surrogate_pair_can_be_sent(kind):
-    with ModelServer(lambda _: verdict(kind.yes)) as server:
+    with ModelServer(lambda _: word_answer(kind.yes)) as server:
         [outcome] = kind.model(server.settings()).results([kind.half_a_pair])
     assert outcome.answer.verdict == kind.yes
     assert "\ufffd" in server.log[0].body["messages"][-1]["content"]
