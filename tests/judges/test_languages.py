@@ -14,7 +14,7 @@ from metareview.judges.builtin.exact import ExactJudge
 from metareview.judges.cascade_questions import ListRules
 from metareview.judges.labelled import warnings_of
 from metareview.judges.offline.judge import OfflineJudge
-from metareview.judges.offline.languages import language_remarks, not_in_english
+from metareview.judges.offline.languages import not_in_english, notes_seen, remarks_on
 from metareview.judges.offline.similarity import NoteSimilarity
 from metareview.judges.offline.words import RUN, runs, split, stem
 from metareview.judges.protocol import HasWarnings, Question
@@ -91,13 +91,13 @@ def test_none_of_two_thousand_published_notes_in_english_is_taken_for_another():
 def test_the_remark_counts_each_note_that_is_in_a_pair_once():
     chinese, russian = OTHERS["Chinese"], OTHERS["Russian"]
     question = Question([chinese, ENGLISH, russian], [ENGLISH, chinese], np.array([(0, 0), (1, 0), (0, 1)]))
-    assert language_remarks([question, question]) == [
+    assert remarks_on([notes_seen([question, question])]) == [
         "The offline judge was trained on English, and 1 of 2 notes is mostly in other languages:"
         " calibrate before you trust it"
     ]
-    assert "2 of 3 notes are" in language_remarks([question, every_pair([russian], [ENGLISH])])[0]
-    assert language_remarks([every_pair([ENGLISH], [ENGLISH]), every_pair([], [chinese])]) == []
-    assert language_remarks([]) == []
+    assert "2 of 3 notes are" in remarks_on([notes_seen([question, every_pair([russian], [ENGLISH])])])[0]
+    assert remarks_on([notes_seen([every_pair([ENGLISH], [ENGLISH]), every_pair([], [chinese])])]) == []
+    assert remarks_on([notes_seen([])]) == []
 
 
 def test_the_cascade_says_what_its_judges_say():

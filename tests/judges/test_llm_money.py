@@ -190,7 +190,7 @@ def test_what_never_reached_the_server_does_not_count(judging):
     """The limit is on what is paid for."""
     with ModelServer(always(True)) as server:
         judge = judging(server, max_calls=2, concurrency=1)
-        exchange, failures = judge._endpoint._connections.exchange, iter([True, True, False, False])
+        exchange, failures = judge._server.endpoint._connections.exchange, iter([True, True, False, False])
 
         def unreachable_twice(*arguments, **options):
             if next(failures):
@@ -199,7 +199,7 @@ def test_what_never_reached_the_server_does_not_count(judging):
                 raise NewConnectionError(None, "refused")
             return exchange(*arguments, **options)
 
-        judge._endpoint._connections.exchange = unreachable_twice
+        judge._server.endpoint._connections.exchange = unreachable_twice
         assert [v.match for v in judge.ask(PAIRS[:3])] == [1, 1, -1]
     assert len(server.log) == judge.usage.requests == 2
 

@@ -80,7 +80,6 @@ class Endpoint:
         self.first_answer = FirstAnswerTimeout(timeout, concurrency)
         self._optional = UnsupportedFields(optional)
         self._unreachable_since: float | None = None
-        self._reached = False
         self._lock = threading.Lock()
         self._connections = Connections(settings.url, concurrency)
         self._headers = {"Content-Type": "application/json", "User-Agent": USER_AGENT}
@@ -150,7 +149,7 @@ class Endpoint:
         except exceptions.SSLError as error:
             self._stop.give_back()
             message = tls_problem(error)
-            if not self._reached:
+            if not self.requests:
                 raise UsageError(f"{self.settings.server_name}: {message}. Check its certificate.") from None
             raise RetryLater(f"no secure connection: {message}", sent=False) from None
         except (exceptions.TimeoutError, TimeoutError):
@@ -166,7 +165,6 @@ class Endpoint:
             self.first_answer.over(heard=reply is not None)
         with self._lock:
             self.requests += 1
-            self._reached = True
         if isinstance(problem, RetryLater) and problem.timed_out:
             self._stop.unanswered()
         if problem is not None:
@@ -181,7 +179,7 @@ class Endpoint:
         with self._lock:
             now = time.monotonic()
             self._unreachable_since = self._unreachable_since or now
-            if not self._reached and now - self._unreachable_since >= _UNREACHED * self._backoff:
+            if not self.requests and now - self._unreachable_since >= _UNREACHED * self._backoff:
                 fix = f"Check {self.settings.kind}_MODEL_URL, and that the server is running."
                 start = local.how_to_start(self.settings)
                 return UsageError(

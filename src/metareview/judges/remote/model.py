@@ -11,12 +11,10 @@ from metareview.judges.protocol import Parameters, Progress
 from metareview.judges.registry import JudgeOptions
 from metareview.judges.remote.asking import AnswerStore, AskLoop
 from metareview.judges.remote.cache import VerdictCache
-from metareview.judges.remote.endpoint import Endpoint
-from metareview.judges.remote.pool import BACKOFF, RequestPool
+from metareview.judges.remote.pool import BACKOFF
 from metareview.judges.remote.prompt import Prompt
 from metareview.judges.remote.server import RemoteServer
 from metareview.judges.remote.settings import ModelSettings
-from metareview.judges.remote.stop_conditions import StopConditions
 
 Q = TypeVar("Q")
 A = TypeVar("A")
@@ -68,18 +66,16 @@ class RemoteModel:
         timeout = self.settings.timeout if timeout is None else timeout
         self.parameters: Parameters = {"model": self.settings.model, "server": self.settings.server, **self.parameters}
         self.cache, self.progress = options.get("cache"), options.get("progress")
-        stop = StopConditions(self.settings, max_calls, concurrency, timeout)
-        self._endpoint = Endpoint(
+        self._server = RemoteServer(
             self.settings,
             self.operation,
             self.optional_fields,
-            stop,
+            self.largest_reply,
             concurrency=concurrency,
+            max_calls=max_calls,
             timeout=timeout,
             backoff=backoff,
-            largest_reply=self.largest_reply,
         )
-        self._server = RemoteServer(self.settings, self._endpoint, RequestPool(concurrency, backoff, timeout), stop)
         self._store = AnswerStore(self.cache, self.name, self.settings.model, self.settings.server)
         self.usage = self._server.usage
 
@@ -97,7 +93,7 @@ class RemoteModel:
         return self.settings.origin
 
     def close(self) -> None:
-        self._endpoint.close()
+        self._server.endpoint.close()
         if self.cache is not None:
             self.cache.close()
 

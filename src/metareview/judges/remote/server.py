@@ -23,10 +23,25 @@ _AGAIN = "What is undecided is asked about again by the same command with the sa
 class RemoteServer:
     """Sends jobs to a server until each is done or given up. A job is the subject of one request."""
 
-    def __init__(self, settings: ModelSettings, endpoint: Endpoint, pool: RequestPool, stop: StopConditions) -> None:
-        self.settings, self.endpoint, self.stop = settings, endpoint, stop
+    def __init__(
+        self,
+        settings: ModelSettings,
+        operation: str,
+        optional_fields: tuple[str, ...],
+        largest_reply: int,
+        *,
+        concurrency: int,
+        max_calls: int | None,
+        timeout: float,
+        backoff: float,
+    ) -> None:
+        self.settings = settings
+        self.stop = StopConditions(settings, max_calls, concurrency, timeout)
+        self.endpoint = Endpoint(
+            settings, operation, optional_fields, self.stop, concurrency, timeout, backoff, largest_reply
+        )
         self.usage = Usage()
-        self._pool = pool
+        self._pool = RequestPool(concurrency, backoff, timeout)
         self._too_long = self._cut_short = 0
         self._lock = threading.Lock()
 
