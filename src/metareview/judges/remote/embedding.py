@@ -20,6 +20,7 @@ from metareview.judges.pair_verdicts import PairVerdict
 from metareview.judges.protocol import Planned
 from metareview.judges.remote.answers import JsonObject, Malformed, Redact
 from metareview.judges.remote.asking import AskResult
+from metareview.judges.remote.endpoint import EMBEDDINGS
 from metareview.judges.remote.model import RemoteOptions
 from metareview.judges.remote.pairs import Pair, RemoteJudge
 from metareview.judges.remote.prompt import PartlyRead, Prompt
@@ -92,10 +93,8 @@ class EmbeddingJudge(RemoteJudge):
     In `usage`, `llm_calls` counts the batches sent, `cached` the pairs whose vectors both came from the cache.
     """
 
-    name, kind, operation = "embedding", "EMBEDDING", "embeddings"
-    optional_fields = ()
+    name, kind, operation = "embedding", "EMBEDDING", EMBEDDINGS
     threshold: float = THRESHOLD
-    largest_reply = 32 * 2**20  # 64 vectors of 16,000 numbers
 
     def __init__(self, settings: ModelSettings | None = None, **options: Unpack[RemoteOptions]) -> None:
         super().__init__(settings, **options)

@@ -10,10 +10,10 @@ import json
 import threading
 import time
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from metareview.errors import UsageError
 from metareview.http.connections import (
-    LARGEST_REPLY,
     USER_AGENT,
     Compressed,
     Connections,
@@ -26,7 +26,7 @@ from metareview.http.connections import (
 from metareview.judges.remote import context, local
 from metareview.judges.remote.answers import JsonObject, Malformed, parse
 from metareview.judges.remote.first_answer_timeout import FirstAnswerTimeout
-from metareview.judges.remote.pool import BACKOFF, GiveUp, RequestFailed, RetryLater
+from metareview.judges.remote.pool import GiveUp, RequestFailed, RetryLater
 from metareview.judges.remote.settings import ModelSettings
 from metareview.judges.remote.stop_conditions import StopConditions
 from metareview.judges.remote.unsupported_fields import UnsupportedFields
@@ -49,6 +49,21 @@ _LOADING = 4
 model is looked at."""
 
 
+class Operation(NamedTuple):
+    """One of a server's operations: its path, the fields of a request that a server may refuse, and the bytes that a
+    reply may have."""
+
+    path: str
+    optional_fields: tuple[str, ...]
+    largest_reply: int
+
+
+CHAT = Operation("chat/completions", ("response_format", "temperature"), 8 * 2**20)
+"""No answer of a chat model, with all its thinking, is half as long."""
+EMBEDDINGS = Operation("embeddings", (), 32 * 2**20)
+"""64 vectors of 16,000 numbers."""
+
+
 class Endpoint:
     """Posts JSON to `operation` and decodes the reply. Safe for threads; connections are kept and shared.
 
@@ -64,21 +79,19 @@ class Endpoint:
     def __init__(
         self,
         settings: ModelSettings,
-        operation: str,
-        optional: tuple[str, ...],
+        operation: Operation,
         stop: StopConditions,
         concurrency: int,
         timeout: float,
-        backoff: float = BACKOFF,
-        largest_reply: int = LARGEST_REPLY,
+        backoff: float,
     ) -> None:
         self.settings = settings
         self.requests = 0
         self._stop = stop
-        self._url = settings.address(operation)
-        self._timeout, self._backoff, self._largest_reply = timeout, backoff, largest_reply
+        self._url = settings.address(operation.path)
+        self._timeout, self._backoff, self._largest_reply = timeout, backoff, operation.largest_reply
         self.first_answer = FirstAnswerTimeout(timeout, concurrency)
-        self._optional = UnsupportedFields(optional)
+        self._optional = UnsupportedFields(operation.optional_fields)
         self._unreachable_since: float | None = None
         self._lock = threading.Lock()
         self._connections = Connections(settings.url, concurrency)

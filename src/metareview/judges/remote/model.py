@@ -11,6 +11,7 @@ from metareview.judges.protocol import Parameters, Progress
 from metareview.judges.registry import JudgeOptions
 from metareview.judges.remote.asking import AnswerStore, AskLoop
 from metareview.judges.remote.cache import VerdictCache
+from metareview.judges.remote.endpoint import CHAT, Operation
 from metareview.judges.remote.pool import BACKOFF
 from metareview.judges.remote.prompt import Prompt
 from metareview.judges.remote.server import RemoteServer
@@ -46,9 +47,7 @@ class RemoteModel:
 
     name: str  # part of the cache keys
     kind: str = "LLM"  # whose settings it takes: LLM or EMBEDDING
-    operation: str = "chat/completions"
-    optional_fields: tuple[str, ...] = ("response_format", "temperature")  # left out if the server refuses them
-    largest_reply = 8 * 2**20  # no answer of a chat model, with all its thinking, is half as long
+    operation: Operation = CHAT
     parameters: Parameters = MappingProxyType({})
 
     def __init__(self, settings: ModelSettings | None = None, **options: Unpack[RemoteOptions]) -> None:
@@ -66,16 +65,7 @@ class RemoteModel:
         timeout = self.settings.timeout if timeout is None else timeout
         self.parameters: Parameters = {"model": self.settings.model, "server": self.settings.server, **self.parameters}
         self.cache, self.progress = options.get("cache"), options.get("progress")
-        self._server = RemoteServer(
-            self.settings,
-            self.operation,
-            self.optional_fields,
-            self.largest_reply,
-            concurrency=concurrency,
-            max_calls=max_calls,
-            timeout=timeout,
-            backoff=backoff,
-        )
+        self._server = RemoteServer(self.settings, self.operation, max_calls, concurrency, timeout, backoff)
         self._store = AnswerStore(self.cache, self.name, self.settings.model, self.settings.server)
         self.usage = self._server.usage
 

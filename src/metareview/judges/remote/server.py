@@ -9,7 +9,7 @@ from typing import TypeVar
 from metareview.judges.protocol import Progress, ProgressWithMessages, Usage
 from metareview.judges.remote import context
 from metareview.judges.remote.answers import CutShort, JsonObject, Malformed
-from metareview.judges.remote.endpoint import Endpoint
+from metareview.judges.remote.endpoint import Endpoint, Operation
 from metareview.judges.remote.pool import RequestFailed, RequestPool, RetryLater, TooLong
 from metareview.judges.remote.settings import ModelSettings
 from metareview.judges.remote.stop_conditions import StopConditions
@@ -26,20 +26,15 @@ class RemoteServer:
     def __init__(
         self,
         settings: ModelSettings,
-        operation: str,
-        optional_fields: tuple[str, ...],
-        largest_reply: int,
-        *,
-        concurrency: int,
+        operation: Operation,
         max_calls: int | None,
+        concurrency: int,
         timeout: float,
         backoff: float,
     ) -> None:
         self.settings = settings
         self.stop = StopConditions(settings, max_calls, concurrency, timeout)
-        self.endpoint = Endpoint(
-            settings, operation, optional_fields, self.stop, concurrency, timeout, backoff, largest_reply
-        )
+        self.endpoint = Endpoint(settings, operation, self.stop, concurrency, timeout, backoff)
         self.usage = Usage()
         self._pool = RequestPool(concurrency, backoff, timeout)
         self._too_long = self._cut_short = 0
