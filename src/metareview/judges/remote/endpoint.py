@@ -70,7 +70,7 @@ class Endpoint:
     `post` raises RetryLater for what may pass (429, 408, 409, 425, 5xx, time-outs, dropped connections), Malformed
     for a reply that is no JSON object, GiveUp for a request that the server refuses, TooLong where that is for its
     length, and UsageError for what no request will ever get past: a wrong key, address or model. A request that is
-    refused is tried without the `optional` fields that the server may not know; one that no request was served with
+    refused is tried without the optional fields that the server may not know; one that no request was served with
     is left out from then on. A server that was never reached counts as absent after six times `backoff` seconds.
     A request is over after `timeout` seconds, whatever trickles in meanwhile; until the server has answered once it may
     take longer (`FirstAnswerTimeout`), and a server that says that it is loading its model is waited for likewise.

@@ -61,6 +61,7 @@ class RemoteServer:
         report = None if progress is None else (lambda done: progress(done, max(done, len(jobs))))
         show = progress.note if isinstance(progress, ProgressWithMessages) else None
         first_answer.restart()
+        self.stop.new_run()
 
         def between() -> None:
             meanwhile()

@@ -35,7 +35,7 @@ class StopConditions:
         self._taken = self._started = self._silences = self._unusable = 0
         self._most_silences = max(_SILENCES, 2 * concurrency)
         self._silence = f"no answer to {self._most_silences} requests in a row within {timeout:g} s each"
-        self._silent = self._ever_usable = False
+        self._silent = self._silent_before = self._ever_usable = False
         self._first = max(_REFUSALS, concurrency)
         self._first_refused: set[int] = set()
         self._reason = self._excerpt = ""
@@ -53,12 +53,16 @@ class StopConditions:
         """The reason of a question without an answer; `again`: it was asked before."""
         return f"not asked{' again' if again else ''}: the limit of {self.max_calls} model calls was reached"
 
+    def new_run(self) -> None:
+        """Record that other questions follow: those in vain are then not asked, rather than given up."""
+        self._silent_before = self._silent
+
     def start(self, *, divisible: bool) -> int:
         """Number a request; raises StopAsking where it would be in vain. A `divisible` one takes no number."""
         if self._all_unusable:
             raise StopAsking(f"given up: {self._unusable_reason}", sent=False)
         if self._silent:
-            raise StopAsking(f"not asked: {self._silence}", sent=False)
+            raise StopAsking(f"{'not asked' if self._silent_before else 'given up'}: {self._silence}", sent=False)
         with self._lock:
             self._started += not divisible
             return self._started
