@@ -114,8 +114,8 @@ def test_a_compressed_answer_among_good_ones_costs_its_own_pair_one_request():
 
 @pytest.mark.parametrize("judge", [LlmJudge, EmbeddingJudge])
 def test_a_models_reply_is_bounded(judge):
-    assert judge.largest_reply <= 32 * MEGABYTE
-    with ModelServer(lambda exchange: Reply(body=b"0" * (judge.largest_reply + 2))) as server:
+    assert judge.operation.largest_reply <= 32 * MEGABYTE
+    with ModelServer(lambda exchange: Reply(body=b"0" * (judge.operation.largest_reply + 2))) as server:
         asking = judge(server.settings(judge.kind), backoff=0.001)
         [only] = asking.ask([("a", "b")])
         asking.close()

@@ -1,6 +1,5 @@
 """A model that says whether a later change did what a comment asks."""
 
-import json
 import re
 
 import pytest
@@ -17,7 +16,8 @@ from metareview.judges.remote.addressed import (
 from metareview.judges.remote.cache import VerdictCache
 from metareview.model.addressed import Addressed
 from metareview.model.comment import Comment
-from model_server import ModelServer, chat
+from model_server import ModelServer
+from remote_judges import word_answer
 
 QUOTED = re.compile(r"<<<(COMMENT|CODE|CHANGE) ([0-9a-f]{16})\n(.*?)\n\1 \2>>>", re.DOTALL)
 LEAK = AddressedQuestion.of(
@@ -26,16 +26,12 @@ LEAK = AddressedQuestion.of(
 RACE = AddressedQuestion.of(Comment("`counter` races.", "b.py"), None, "+x = 1")
 
 
-def verdict(said, reason="because"):
-    return chat(json.dumps({"verdict": said, "reason": reason}))
-
-
 def shown(exchange):
     return {kind: text for kind, _, text in QUOTED.findall(exchange.body["messages"][-1]["content"])}
 
 
 def by_note(exchange):
-    return verdict("fully" if "leaks" in shown(exchange)["COMMENT"] else "not")
+    return word_answer("fully" if "leaks" in shown(exchange)["COMMENT"] else "not")
 
 
 def test_the_comment_its_place_its_code_and_the_change_are_shown():
@@ -68,7 +64,7 @@ def test_whatever_can_change_the_answer_is_another_question(tmp_path):
     comments = [base, base | {"note": "m"}, base | {"path": "b.py"}, base | {"from_line": 2}, base | {"side": "left"}]
     questions = [AddressedQuestion.of(Comment(**each), "code", "change") for each in comments]
     questions += [AddressedQuestion.of(Comment(**base), *texts) for texts in (("", "change"), ("code", "other"))]
-    with ModelServer(lambda _: verdict("partly")) as server:
+    with ModelServer(lambda _: word_answer("partly")) as server:
         for model_name in ("one", "two"):
             settings = server.settings(model=model_name)
             with AddressedModel(settings, cache=VerdictCache(tmp_path / "v.sqlite")) as model:

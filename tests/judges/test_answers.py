@@ -3,11 +3,12 @@ import math
 
 import pytest
 
-from metareview.judges.remote.answers import Malformed, PairAnswer, read_pair_answer
+from metareview.judges.pair_verdicts import PairVerdict
+from metareview.judges.remote.answers import Malformed, PairAnswer
 from metareview.judges.remote.llm import LlmJudge
-from metareview.judges.remote.pairs import PairVerdict
 from metareview.model.words import one_line
 from model_server import ModelServer, chat
+from remote_judges import read_pair_answer
 
 GOOD = '{"match": true, "confidence": 0.8, "reason": "both: no reset"}'
 READ = PairAnswer(match=True, confidence=0.8, reason="both: no reset")

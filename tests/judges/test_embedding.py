@@ -23,24 +23,10 @@ def reply_to(exchange, vectors=VECTORS):
     return Reply(200, {"object": "list", "data": rows, "usage": {"prompt_tokens": 7, "total_tokens": 7}})
 
 
-@pytest.fixture
-def judging():
-    made = []
-
-    def make(server, **options):
-        options = {"backoff": 0.001, "timeout": 30, **options}
-        made.append(EmbeddingJudge(server.settings("EMBEDDING"), **options))
-        return made[-1]
-
-    yield make
-    for judge in made:
-        judge.close()
-
-
 def test_the_score_is_the_cosine_and_never_below_zero(judging):
     pairs = [("a", "b"), ("a", "c"), ("a", "d"), ("c", "d"), ("a", "a"), ("a", "big")]
     with ModelServer(reply_to) as server:
-        verdicts = judging(server, threshold=0.7).ask(pairs)
+        verdicts = judging(server, EmbeddingJudge, threshold=0.7).ask(pairs)
     assert [v.score for v in verdicts] == pytest.approx([0.96, 0.6, 0, 0, 1, 1], abs=1e-6)
     assert [v.match for v in verdicts] == [1, 0, 0, 0, 1, 1]
     assert all(0 <= v.score <= 1 for v in verdicts)
@@ -48,8 +34,8 @@ def test_the_score_is_the_cosine_and_never_below_zero(judging):
 
 def test_a_match_needs_the_threshold_and_the_default_is_as_documented(judging):
     with ModelServer(reply_to) as server:
-        assert [v.match for v in judging(server).ask([("b", "c"), ("a", "c")])] == [1, 0]  # 0.8 and 0.6
-        assert judging(server, threshold=0.81).ask([("b", "c")])[0].match == 0
+        assert [v.match for v in judging(server, EmbeddingJudge).ask([("b", "c"), ("a", "c")])] == [1, 0]  # 0.8 and 0.6
+        assert judging(server, EmbeddingJudge, threshold=0.81).ask([("b", "c")])[0].match == 0
     assert THRESHOLD == 0.75
 
 
@@ -57,7 +43,7 @@ def test_each_text_is_sent_once_in_batches(judging):
     texts = [f"note {i}" for i in range(150)]
     pairs = [(a, b) for a in texts[:75] for b in texts[75:]]
     with ModelServer(reply_to) as server:
-        judge = judging(server)
+        judge = judging(server, EmbeddingJudge)
         assert judge.uncached(pairs) == 3
         assert isinstance(judge, Judge)
         verdicts = judge.ask(pairs) + judge.ask(pairs[:10])
@@ -77,7 +63,7 @@ def test_answers_come_back_in_the_order_of_the_questions(judging):
         Question(["d"], ["c"], np.array([[0, 0]])),
     ]
     with ModelServer(reply_to) as server:
-        first, none, last = judging(server).judge(questions)
+        first, none, last = judging(server, EmbeddingJudge).judge(questions)
     assert first.score.tolist() == pytest.approx([0.8, 0.6])
     assert first.match.tolist() == [1, 0]
     assert none.match.tolist() == []
@@ -91,13 +77,13 @@ def test_the_index_decides_which_vector_belongs_to_which_text(judging):
         return reply
 
     with ModelServer(shuffled) as server:
-        assert judging(server).ask([("a", "c"), ("b", "c")])[0].score == pytest.approx(0.6)
+        assert judging(server, EmbeddingJudge).ask([("a", "c"), ("b", "c")])[0].score == pytest.approx(0.6)
 
 
 def test_vectors_are_cached_by_text_and_model(judging, cache):
     with ModelServer(reply_to) as server:
-        first = judging(server, cache=cache).ask([("a", "b"), ("a", "c")])
-        judge = judging(server, cache=cache)
+        first = judging(server, EmbeddingJudge, cache=cache).ask([("a", "b"), ("a", "c")])
+        judge = judging(server, EmbeddingJudge, cache=cache)
         again = judge.ask([("a", "b"), ("b", "c"), ("a", "d")])
         assert [v.by for v in again] == ["cache", "cache", "model"]
         assert again[0].score == pytest.approx(first[0].score, abs=1e-6)
@@ -108,7 +94,7 @@ def test_vectors_are_cached_by_text_and_model(judging, cache):
         key = judge.key(judge.prompt, "a")
         for broken in ({"vector": "!"}, {"vector": ""}, {}, {"vector": [1]}, {"vector": "AAAAAAAAAAA="}):
             cache.put(key, broken, judge="embedding", model="test-model")
-            assert judging(server, cache=cache).ask([("a", "b")])[0].score == pytest.approx(0.96)
+            assert judging(server, EmbeddingJudge, cache=cache).ask([("a", "b")])[0].score == pytest.approx(0.96)
         assert [e.body["input"] for e in server.log[2:]] == [["a"]] * 5
 
 
@@ -119,7 +105,7 @@ def test_a_batch_that_is_too_large_is_halved_and_the_size_remembered(judging, st
 
     texts = [f"note {i}" for i in range(192)]
     with ModelServer(script) as server:
-        judge = judging(server, concurrency=1)
+        judge = judging(server, EmbeddingJudge, concurrency=1)
         verdicts = judge.ask([(text, "c") for text in texts])
     assert all(v.match != -1 for v in verdicts)
     served = Counter(t for e in server.log if e.reply.status == 200 for t in e.body["input"])
@@ -132,7 +118,7 @@ def test_a_text_that_the_server_refuses_costs_only_its_own_pairs(judging, cache)
         return error(400, "too long") if "bad" in exchange.body["input"] else reply_to(exchange)
 
     with ModelServer(script) as server:
-        judge = judging(server, cache=cache)
+        judge = judging(server, EmbeddingJudge, cache=cache)
         verdicts = judge.ask([("a", "b"), ("bad", "b"), ("a", "bad"), ("c", "b")])
     assert [v.match for v in verdicts] == [1, -1, -1, 1]
     assert math.isnan(verdicts[1].score)
@@ -181,14 +167,14 @@ SPOILT = {
 @pytest.mark.parametrize("script", SPOILT.values(), ids=SPOILT)
 def test_a_vector_that_is_none_is_asked_for_again_and_then_an_error(judging, cache, script):
     with ModelServer(script) as server:
-        judge = judging(server, cache=cache)
+        judge = judging(server, EmbeddingJudge, cache=cache)
         verdicts = judge.ask([("a", "c"), ("a", "b"), ("b", "d"), ("c", "d")])
         assert [v.match for v in verdicts] == [0, -1, -1, 0]
         assert "undecided after 8 attempts: 1 of 1 vectors missing or unusable" in verdicts[1].reason
         assert [e.body["input"] for e in server.log] == [["a", "c", "b", "d"]] + [["b"]] * 7
         assert cache.info().entries == 3
         server.script = reply_to
-        assert judging(server, cache=cache).ask([("a", "b")])[0].score == pytest.approx(0.96, abs=1e-6)
+        assert judging(server, EmbeddingJudge, cache=cache).ask([("a", "b")])[0].score == pytest.approx(0.96, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -196,7 +182,7 @@ def test_a_vector_that_is_none_is_asked_for_again_and_then_an_error(judging, cac
 )
 def test_a_passing_fault_is_retried(judging, fault):
     with ModelServer(lambda e: fault if e.number < 3 else reply_to(e)) as server:
-        judge = judging(server, timeout=0.5 if fault.delay else 30)
+        judge = judging(server, EmbeddingJudge, timeout=0.5 if fault.delay else 30)
         assert judge.ask([("a", "b")])[0].score == pytest.approx(0.96)
     assert (len(server.log), judge.usage.llm_calls) == (4, 1)
 
@@ -204,7 +190,7 @@ def test_a_passing_fault_is_retried(judging, fault):
 @pytest.mark.parametrize("status", [400, 401, 404])
 def test_wrong_settings_are_a_usage_error_without_the_key(judging, status):
     with ModelServer(lambda e: error(status, f"bad key {KEY}")) as server:
-        judge = judging(server, concurrency=2)
+        judge = judging(server, EmbeddingJudge, concurrency=2)
         with pytest.raises(UsageError, match="EMBEDDING_") as caught:
             judge.ask([(f"note {i}", f"other {i}") for i in range(100)])
     assert KEY not in str(caught.value)
@@ -213,7 +199,7 @@ def test_wrong_settings_are_a_usage_error_without_the_key(judging, status):
 
 def test_an_empty_note_is_undecided_and_not_sent(judging):
     with ModelServer(reply_to) as server:
-        verdicts = judging(server).ask([("a", " \n"), ("a", "b")])
+        verdicts = judging(server, EmbeddingJudge).ask([("a", " \n"), ("a", "b")])
     assert [v.match for v in verdicts] == [-1, 1]
     assert verdicts[0].reason == "an empty note has no embedding"
     assert server.log[0].body["input"] == ["a", "b"]
@@ -221,7 +207,7 @@ def test_an_empty_note_is_undecided_and_not_sent(judging):
 
 def test_what_the_cache_stores_is_json_that_anybody_can_read(judging, cache):
     with ModelServer(reply_to) as server:
-        judge = judging(server, cache=cache)
+        judge = judging(server, EmbeddingJudge, cache=cache)
         judge.ask([("a", "b")])
     value = cache.get_many([judge.key(judge.prompt, "a")])[judge.key(judge.prompt, "a")]
     assert json.loads(json.dumps(value)) == value

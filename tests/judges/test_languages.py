@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from metareview.judges.builtin.cascade import CascadeJudge
 from metareview.judges.builtin.exact import ExactJudge
 from metareview.judges.cascade_questions import ListRules
+from metareview.judges.labelled import warnings_of
 from metareview.judges.offline.judge import OfflineJudge
-from metareview.judges.offline.languages import language_remarks, not_in_english
+from metareview.judges.offline.languages import not_in_english, notes_seen, remarks_on
 from metareview.judges.offline.similarity import NoteSimilarity
 from metareview.judges.offline.words import RUN, runs, split, stem
 from metareview.judges.protocol import HasWarnings, Question
@@ -90,29 +91,36 @@ def test_none_of_two_thousand_published_notes_in_english_is_taken_for_another():
 def test_the_remark_counts_each_note_that_is_in_a_pair_once():
     chinese, russian = OTHERS["Chinese"], OTHERS["Russian"]
     question = Question([chinese, ENGLISH, russian], [ENGLISH, chinese], np.array([(0, 0), (1, 0), (0, 1)]))
-    assert language_remarks([question, question]) == [
+    assert remarks_on([notes_seen([question, question])]) == [
         "The offline judge was trained on English, and 1 of 2 notes is mostly in other languages:"
         " calibrate before you trust it"
     ]
-    assert "2 of 3 notes are" in language_remarks([question, every_pair([russian], [ENGLISH])])[0]
-    assert language_remarks([every_pair([ENGLISH], [ENGLISH]), every_pair([], [chinese])]) == []
-    assert language_remarks([]) == []
+    assert "2 of 3 notes are" in remarks_on([notes_seen([question, every_pair([russian], [ENGLISH])])])[0]
+    assert remarks_on([notes_seen([every_pair([ENGLISH], [ENGLISH]), every_pair([], [chinese])])]) == []
+    assert remarks_on([notes_seen([])]) == []
 
 
 def test_the_cascade_says_what_its_judges_say():
     class Model(ExactJudge):
         usage = None
 
-        def remarks(self, questions, *, ask=True):
-            return [f"the model has {len(questions)} ({ask})"]
+        def warning_data(self, questions, *, ask=True):
+            return len(questions)
+
+        def remarks_of(self, parts, *, ask=True):
+            return [f"the model has {sum(parts)} ({ask})"]
 
     questions = [every_pair([OTHERS["Thai"]], [OTHERS["Thai"]])]
     judge = CascadeJudge(OfflineJudge(), Model(), ListRules())
     assert isinstance(judge, HasWarnings)
-    [first, second] = judge.remarks(questions, ask=False)
+    [first, second] = warnings_of(judge, None, questions, ask=False)
     assert "1 of 1 note is mostly in other languages" in first
     assert second == "the model has 1 (False)"
-    assert CascadeJudge(ExactJudge(), Model(), ListRules()).remarks(questions) == ["the model has 1 (True)"]
+    alone = CascadeJudge(ExactJudge(), Model(), ListRules())
+    assert warnings_of(alone, None, questions) == ["the model has 1 (True)"]
+    parts = [alone.warning_data(questions), alone.warning_data([*questions, *questions])]
+    assert alone.remarks_of(parts) == ["the model has 3 (True)"]
+    assert alone.remarks_of([]) == []
 
 
 HOSTILE = st.one_of(
@@ -198,6 +206,6 @@ def test_remarks_of_parts_are_those_of_the_whole():
     whole = [Question(notes, notes[::-1], every_pair[: 4 * size]) for size in range(1, 5)]
     judge = OfflineJudge()
     parts = [judge.warning_data([question]) for question in whole]
-    assert judge.remarks_of(parts) == judge.remarks(whole) != []
-    assert "2 of 4 notes" in judge.remarks(whole)[0]
+    assert judge.remarks_of(parts) == warnings_of(judge, None, whole) != []
+    assert "2 of 4 notes" in warnings_of(judge, None, whole)[0]
     assert judge.remarks_of([]) == []

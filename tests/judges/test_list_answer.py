@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 
 from metareview.judges.remote.answers import Malformed, PairAnswer
-from metareview.judges.remote.list_prompt import DIVIDED, NOT_LISTED, ListAnswer, ListPrompt, read_list_answer
+from metareview.judges.remote.list_prompt import DIVIDED, NOT_LISTED, ListAnswer, ListPrompt
 from metareview.judges.remote.lists import NoteList
 
 NOTES = NoteList.of(product(["c a", "c b", "c c"], ["r a", "r b"]))  # ids: 0 to 2, 0 and 1
@@ -21,7 +21,7 @@ def entry(reference, comment, confidence=0.8, **more):
 
 
 def read(*entries):
-    return read_list_answer(json.dumps({"matches": entries}), NOTES)
+    return ListPrompt().parse(json.dumps({"matches": entries}), NOTES)
 
 
 def open_ids(answer):
@@ -40,7 +40,7 @@ def test_what_is_listed_is_a_match_and_everything_else_is_none():
     assert verdicts[NOTES.comments[2], NOTES.references[0]].match is True
     assert verdicts[NOTES.comments[0], NOTES.references[0]] is NOT_LISTED
     assert sum(verdict is NOT_LISTED for verdict in verdicts.values()) == 3
-    assert read().verdicts(NOTES) == dict.fromkeys(NOTES.asked, NOT_LISTED)
+    assert read().verdicts(NOTES) == dict.fromkeys(NOTES.pairs, NOT_LISTED)
 
 
 ROW = {(0, 0), (0, 1), (0, 2)}
@@ -99,7 +99,7 @@ GOOD = '{"matches": [{"reference": 1, "comment": 0, "confidence": 0.5, "reason":
 
 @pytest.mark.parametrize("text", [GOOD, f"<think>{{not json}} or is it 0?</think>\n{GOOD}", f"```json\n{GOOD}\n```"])
 def test_thinking_and_a_fence_around_the_answer_are_tolerated(text):
-    assert read_list_answer(text, NOTES).matches == {(1, 0): PairAnswer(True, 0.5, "x")}
+    assert ListPrompt().parse(text, NOTES).matches == {(1, 0): PairAnswer(True, 0.5, "x")}
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_thinking_and_a_fence_around_the_answer_are_tolerated(text):
 )
 def test_an_answer_that_is_none_or_cut_off_says_nothing_about_any_pair(text):
     with pytest.raises(Malformed):
-        read_list_answer(text, NOTES)
+        ListPrompt().parse(text, NOTES)
 
 
 def test_an_answer_that_leaves_every_pair_open_is_none():
@@ -160,7 +160,7 @@ def test_a_stored_value_that_is_no_answer_to_this_list_is_refused(value):
 def test_a_divided_list_is_kept_with_every_pair_open():
     assert kept_list_answer(json.loads(json.dumps(DIVIDED.to_json())), NOTES) == DIVIDED
     assert len(open_ids(DIVIDED)) == 6
-    assert ListAnswer().verdicts(NOTES) == dict.fromkeys(NOTES.asked, NOT_LISTED)
+    assert ListAnswer().verdicts(NOTES) == dict.fromkeys(NOTES.pairs, NOT_LISTED)
 
 
 def test_a_stored_value_cannot_leave_a_single_pair_open():

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from metareview.judges.remote.list_prompt import ListPrompt
 from metareview.judges.remote.lists import MOST_CHARACTERS, MOST_NOTES, NoteList, closing_instruction, cut, instruction
 
 FILLINGS = ("x", '"', "\n", "\\", "\x01", "é", "𝄞", "</note>")
@@ -34,10 +35,10 @@ def questions(draw):
 @given(questions())
 def test_every_pair_is_in_one_list_and_no_list_is_too_long(pairs):
     parts = cut(pairs)
-    assert Counter(pair for part in parts for pair in part.asked) == Counter(pairs)
+    assert Counter(pair for part in parts for pair in part.pairs) == Counter(pairs)
     for part in parts:
-        assert set(part.comments) == {comment for comment, _ in part.asked}
-        assert set(part.references) == {reference for _, reference in part.asked}
+        assert set(part.comments) == {comment for comment, _ in part.pairs}
+        assert set(part.references) == {reference for _, reference in part.pairs}
         assert max(len(part.comments), len(part.references)) <= MOST_NOTES
         assert len(part.text) <= MOST_CHARACTERS or (len(part.comments), len(part.references)) == (1, 1)
 
@@ -53,10 +54,10 @@ def test_the_order_of_the_input_carries_nothing(pairs, chance):
 @given(questions())
 def test_smaller_lists_are_smaller_and_hold_every_pair_once(pairs):
     part = cut(pairs)[0]
-    if len(part.asked) > 1:
-        smaller = part.smaller(part.asked)
+    if len(part.pairs) > 1:
+        smaller = part.smaller(part.pairs)
         assert len(smaller) == 2
-        assert Counter(pair for each in smaller for pair in each.asked) == Counter(part.asked)
+        assert Counter(pair for each in smaller for pair in each.pairs) == Counter(part.pairs)
         notes = len(part.comments) + len(part.references)
         assert all(len(each.comments) + len(each.references) < notes for each in smaller)
 
@@ -66,7 +67,7 @@ def test_a_part_of_a_list_is_one_list_if_it_has_fewer_notes_and_else_two():
     [row] = whole.smaller([("a", "x"), ("b", "x"), ("c", "x")])
     assert (sorted(row.comments), row.references) == (["a", "b", "c"], ("x",))
     diagonal = whole.smaller([("a", "x"), ("b", "y"), ("c", "z")])
-    assert sorted(len(part.asked) for part in diagonal) == [1, 2]
+    assert sorted(len(part.pairs) for part in diagonal) == [1, 2]
 
 
 def test_the_message_is_one_json_object_and_nothing_else():
@@ -83,13 +84,16 @@ def test_the_message_is_one_json_object_and_nothing_else():
     assert part.text.endswith(
         f'],"comments":[{{"id":0,"note":"Reset it. 😀"}}],"request":"{part.code}","task":"{closing_instruction()}"}}'
     )
-    assert part.messages == [{"role": "system", "content": instruction()}, {"role": "user", "content": part.text}]
-    assert part.characters == len(instruction()) + len(part.text)
+    assert ListPrompt().messages(part) == [
+        {"role": "system", "content": instruction()},
+        {"role": "user", "content": part.text},
+    ]
+    assert ListPrompt().characters(part) == len(instruction()) + len(part.text)
 
 
 def test_equal_notes_are_one_entry():
     [part] = cut([("a", "r"), ("a", "r"), ("b", "r")])
-    assert (len(part.references), len(part.comments), len(part.asked)) == (1, 2, 2)
+    assert (len(part.references), len(part.comments), len(part.pairs)) == (1, 2, 2)
 
 
 def test_equal_comments_and_references_do_not_stand_in_the_same_order():
@@ -113,7 +117,7 @@ def test_the_instruction_is_short_since_every_call_pays_for_it():
 def test_what_location_keeps_apart_is_packed_into_few_lists():
     """100 comments, each with one reference beside it: 3 lists of up to 40, not the 9 that blocks of 40 x 40 give."""
     pairs = [(f"comment {i}", f"reference {i}") for i in range(100)]
-    assert sorted(len(part.asked) for part in cut(pairs)) == [20, 40, 40]
+    assert sorted(len(part.pairs) for part in cut(pairs)) == [20, 40, 40]
 
 
 def test_blocks_are_even():

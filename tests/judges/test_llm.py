@@ -8,37 +8,13 @@ import numpy as np
 import pytest
 
 from metareview.errors import UsageError
-from metareview.judges.protocol import Judge, ModelJudge, Question
+from metareview.judges.protocol import Judge, ModelJudge
 from metareview.judges.remote.cache import CacheCount
-from metareview.judges.remote.llm import LlmJudge, PairPrompt
+from metareview.judges.remote.llm import PairPrompt
 from model_server import KEY, ModelServer, chat, error, verdict
+from remote_judges import question, same_number
 
 PAIRS = [(f"generated {i}", f"reference {i}") for i in range(40)]
-
-
-@pytest.fixture
-def judging():
-    """Makes judges that retry fast, and closes them."""
-    made = []
-
-    def make(server, key=KEY, model="test-model", **options):
-        made.append(LlmJudge(server.settings(key=key, model=model), backoff=0.001, **options))
-        return made[-1]
-
-    yield make
-    for judge in made:
-        judge.close()
-
-
-def same_number(exchange):
-    """Says yes where both notes end in the same number."""
-    generated, reference = exchange.notes
-    return verdict(generated.split()[-1] == reference.split()[-1], 0.8)
-
-
-def question(generated, reference):
-    pairs = [(g, r) for g in range(len(generated)) for r in range(len(reference))]
-    return Question(generated, reference, np.array(pairs, dtype=np.int64).reshape(-1, 2))
 
 
 def test_verdicts_come_back_in_the_order_of_the_questions(judging):
@@ -87,23 +63,6 @@ def test_without_a_key_no_key_is_sent(judging):
     assert "authorization" not in server.log[0].headers
 
 
-def test_all_pull_requests_are_asked_about_at_once(judging):
-
-    with ModelServer(same_number, latency=0.05) as server:
-        judging(server, concurrency=6).judge([question([g], [r]) for g, r in PAIRS])
-    assert server.peak == 6
-
-
-def test_a_threshold_replaces_the_models_own_match(judging, cache):
-    with ModelServer(lambda e: verdict(e.notes[0] == "yes", 0.6)) as server:
-        assert [v.match for v in judging(server, cache=cache).ask([("yes", "r"), ("no", "r")])] == [1, 0]
-        strict = judging(server, cache=cache, threshold=0.7).ask([("yes", "r"), ("no", "r")])
-        loose = judging(server, cache=cache, threshold=0.4).ask([("yes", "r"), ("no", "r")])
-    assert [v.match for v in strict] == [0, 0]
-    assert [v.match for v in loose] == [1, 1]
-    assert len(server.log) == 2  # the threshold is applied to what the model said, not asked about
-
-
 def test_what_the_cache_knows_is_not_asked(judging, cache):
     with ModelServer(same_number) as server:
         first = judging(server, cache=cache).ask(PAIRS[:10])
@@ -117,13 +76,6 @@ def test_what_the_cache_knows_is_not_asked(judging, cache):
     assert cache.info().by == (CacheCount("llm", "test-model", 12, server.url),)
 
 
-def test_another_model_is_asked_anew(judging, cache):
-    with ModelServer(same_number) as server:
-        judging(server, cache=cache).ask(PAIRS[:3])
-        judging(server, cache=cache, model="other").ask(PAIRS[:3])
-    assert [e.body["model"] for e in server.log] == ["test-model"] * 3 + ["other"] * 3
-
-
 def test_a_cached_value_that_is_no_verdict_is_asked_anew(judging, cache):
     with ModelServer(same_number) as server:
         judge = judging(server, cache=cache)
@@ -131,31 +83,6 @@ def test_a_cached_value_that_is_no_verdict_is_asked_anew(judging, cache):
         cache.put(judge.key(PairPrompt(), PAIRS[0]), {"match": "yes"}, judge="llm", model="test-model")
         assert judging(server, cache=cache).ask(PAIRS[:1])[0].by == "model"
         assert judging(server, cache=cache).ask(PAIRS[:1])[0].by == "cache"
-
-
-def test_small_batches_share_what_was_answered_even_without_a_cache(judging):
-    with ModelServer(same_number) as server:
-        judge = judging(server)
-        for start in range(5):
-            assert [v.match for v in judge.ask(PAIRS[start : start + 3])] == [1, 1, 1]
-    assert len(server.log) == 7
-    assert (judge.usage.llm_calls, judge.usage.cached) == (7, 0)
-
-
-def test_nothing_is_asked_beyond_the_limit(judging, cache):
-    with ModelServer(same_number) as server:
-        judge = judging(server, cache=cache, max_calls=5)
-        assert judge.uncached(PAIRS) == 5
-        first = judge.ask(PAIRS[:3])
-        rest = judge.ask(PAIRS[:9])
-        assert len(server.log) == 5
-        assert [v.match for v in first] == [1, 1, 1]
-        assert [v.match for v in rest] == [1] * 5 + [-1] * 4
-        assert all(math.isnan(v.score) for v in rest[5:])
-        assert {v.reason for v in rest[5:]} == {"not asked: the limit of 5 model calls was reached"}
-        assert (judge.usage.llm_calls, judge.usage.cached) == (5, 3)
-        # The next run asks for what is left, and no more.
-        assert [v.by for v in judging(server, cache=cache).ask(PAIRS[:9])] == ["cache"] * 5 + ["model"] * 4
 
 
 def test_it_works_inside_a_running_event_loop(judging):
@@ -184,16 +111,19 @@ def test_progress_is_told_in_the_callers_thread_and_ends_at_the_total(judging):
 
 @pytest.mark.parametrize("status", [400, 422, 501])
 @pytest.mark.parametrize("message", ["Unknown field 'response_format'.", "json_schema is not available", "bad request"])
-def test_a_server_that_refuses_response_format_is_asked_without(judging, status, message):
+@pytest.mark.parametrize("ask", ["pair", "review"])
+def test_a_server_that_refuses_response_format_is_asked_without(judging, status, message, ask):
     def script(exchange):
         if "response_format" in exchange.body:
             return error(status, message)
-        return chat("<think>yes?</think>\n```json\n" + '{"match": false, "confidence": 1, "reason": "x"}' + "\n```")
+        answer = same_number(exchange).body["choices"][0]["message"]["content"]
+        return chat(f"<think>yes?</think>\n```json\n{answer}\n```")
 
+    questions = [question([f"g {i}"], ["r 1"]) for i in range(4)]
     with ModelServer(script) as server:
-        judge = judging(server, concurrency=1)
+        judge = judging(server, concurrency=1, ask=ask)
         assert judge.warnings == []
-        assert [v.match for v in judge.ask(PAIRS[:4])] == [0] * 4
+        assert [answer.match.tolist() for answer in judge.judge(questions)] == [[0], [1], [0], [0]]
     assert ["response_format" in e.body for e in server.log] == [True, False, False, False, False]
     assert judge.warnings == ["the model server refuses response_format; it was asked without"]
     assert (judge.usage.llm_calls, judge.usage.requests) == (4, 5)
@@ -249,17 +179,102 @@ def test_strange_notes_arrive_whole(judging):
     assert server.log[-1].notes == ("half \ufffd", "y" * 20_000)
 
 
-def test_the_manifest_says_who_judged_and_hides_the_key(judging):
-    with ModelServer(same_number) as server:
-        judge = judging(server, threshold=0.5)
-    assert judge.parameters == {"model": "test-model", "server": server.url, "prompt": "2", "temperature": 0}
-    assert (judge.name, judge.threshold) == ("llm", 0.5)
-    assert KEY not in repr(judge.parameters) + repr(vars(judge).keys()) + repr(judge.settings)
-
-
 @pytest.mark.parametrize(
     "options", [{"threshold": 1.1}, {"threshold": math.nan}, {"concurrency": 0}, {"max_calls": -1}, {"timeout": 0}]
 )
 def test_impossible_options_are_usage_errors(judging, options):
     with ModelServer(same_number) as server, pytest.raises(UsageError, match=r"Give .*\."):
         judging(server, **options)
+
+
+# In pairs and in lists: questions of one pair each
+
+QUESTIONS = [question([generated], [reference]) for generated, reference in PAIRS]
+
+
+@pytest.fixture(params=["pair", "review"])
+def asking(judging, request):
+    """Makes judges that ask in one way or the other."""
+    return lambda server, **options: judging(server, ask=request.param, **options)
+
+
+def matches_of(answers):
+    return [answer.match.tolist()[0] for answer in answers]
+
+
+def test_all_pull_requests_are_asked_about_at_once(asking):
+    with ModelServer(same_number, latency=0.05) as server:
+        asking(server, concurrency=6).judge(QUESTIONS)
+    assert server.peak == 6
+
+
+def test_another_model_is_asked_anew(asking, cache):
+    with ModelServer(same_number) as server:
+        for model in ("one", "other", "one"):
+            asking(server, cache=cache, model=model).judge(QUESTIONS[:2])
+    assert [e.body["model"] for e in server.log] == ["one"] * 2 + ["other"] * 2
+
+
+def test_the_cache_answers_the_next_judge(asking, cache):
+    with ModelServer(same_number) as server:
+        first = asking(server, cache=cache).judge(QUESTIONS[:3])
+        judge = asking(server, cache=cache)
+        assert judge.planned(QUESTIONS[:5]).calls == 2
+        again = judge.judge(QUESTIONS[:5])
+    assert [list(answer.by) for answer in again] == [["cache"]] * 3 + [["model"]] * 2
+    for before, after in zip(first, again, strict=False):
+        assert (before.score.tolist(), before.reason) == (after.score.tolist(), after.reason)
+    assert (len(server.log), judge.usage.cached, judge.usage.llm_calls) == (5, 3, 2)
+    assert cache.info().by == (CacheCount("llm", "test-model", 5, server.url),)
+
+
+def test_small_batches_share_what_was_answered_even_without_a_cache(asking):
+    with ModelServer(same_number) as server:
+        judge = asking(server)
+        for start in range(5):
+            answers = judge.judge(QUESTIONS[start : start + 3])
+            assert [(answer.match.tolist(), list(answer.by)) for answer in answers] == [([1], ["model"])] * 3
+    assert (len(server.log), judge.usage.llm_calls, judge.usage.cached) == (7, 7, 0)
+
+
+def test_nothing_is_asked_beyond_the_limit(asking, cache):
+    with ModelServer(same_number) as server:
+        judge = asking(server, cache=cache, max_calls=5)
+        assert judge.planned(QUESTIONS).calls == 5
+        first = judge.judge(QUESTIONS[:3])
+        rest = judge.judge(QUESTIONS[:9])
+        assert len(server.log) == 5
+        assert matches_of(first) == [1, 1, 1]
+        assert matches_of(rest) == [1] * 5 + [-1] * 4
+        assert all(math.isnan(answer.score[0]) for answer in rest[5:])
+        assert {reason for answer in rest[5:] for reason in answer.reason} == {
+            "not asked: the limit of 5 model calls was reached"
+        }
+        assert (judge.usage.llm_calls, judge.usage.cached) == (5, 3)
+        # The next run asks for what is left, and no more.
+        again = asking(server, cache=cache).judge(QUESTIONS[:9])
+        assert [list(answer.by) for answer in again] == [["cache"]] * 5 + [["model"]] * 4
+
+
+def test_a_threshold_replaces_the_models_own_match(asking, cache):
+    both = question(["g 1"], ["r 1"]), question(["g 1"], ["r 2"])
+    with ModelServer(same_number) as server:
+        found = {each: matches_of(asking(server, cache=cache, threshold=each).judge(both)) for each in (None, 0.8, 0.9)}
+    assert found == {None: [1, 0], 0.8: [1, 0], 0.9: [0, 0]}
+    assert len(server.log) == 2  # the threshold is applied to what the model said, not asked about
+
+
+def test_a_threshold_below_a_no_makes_it_a_match(judging, cache):
+    with ModelServer(lambda e: verdict(e.notes[0] == "yes", 0.6)) as server:
+        loose = judging(server, cache=cache, threshold=0.4).ask([("yes", "r"), ("no", "r")])
+    assert [v.match for v in loose] == [1, 1]
+
+
+def test_the_manifest_says_who_judged_and_how_and_hides_the_key(judging):
+    with ModelServer(same_number) as server:
+        pairs, lists = judging(server, threshold=0.5), judging(server, ask="review")
+    head = {"model": "test-model", "server": server.url}
+    assert pairs.parameters == {**head, "prompt": "2", "temperature": 0}
+    assert lists.parameters == {**head, "prompt": "list-2", "temperature": 0, "ask": "review"}
+    assert (pairs.name, pairs.threshold) == ("llm", 0.5)
+    assert KEY not in repr(pairs.parameters) + repr(vars(pairs).keys()) + repr(pairs.settings)

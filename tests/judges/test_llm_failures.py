@@ -65,20 +65,6 @@ FAULTS = {
 }
 
 
-@pytest.fixture
-def judging():
-    made = []
-
-    def make(server, **options):
-        options = {"backoff": 0.001, "timeout": 30, **options}
-        made.append(LlmJudge(server.settings(), **options))
-        return made[-1]
-
-    yield make
-    for judge in made:
-        judge.close()
-
-
 def failing_first(times, fault):
     """Each pair meets the fault so many times, then a good answer."""
     seen = Counter()
@@ -194,7 +180,7 @@ def test_retry_after_holds_everybody_back(monkeypatch):
 def test_whom_retry_after_holds_back(judging, status, everybody):
     with ModelServer(lambda e: error(status, "wait", retry_after="7")) as server:
         with pytest.raises(RetryLater) as caught:
-            judging(server)._endpoint.post({"model": "m"})
+            judging(server)._server.endpoint.post({"model": "m"})
         assert (caught.value.wait, caught.value.all_wait) == (7.0, everybody)
         assert caught.value.fewer_at_once == (status == 429)
 
@@ -548,7 +534,7 @@ def test_a_handshake_is_over_in_time():
         settings = ModelSettings(f"https://127.0.0.1:{listener.getsockname()[1]}/v1", "m")
         judge = LlmJudge(settings, timeout=0.15, backoff=0.001)
         with pytest.raises(RetryLater, match=r"no answer within 1\.5 s"):
-            judge._endpoint.post({})
+            judge._server.endpoint.post({})
         judge.close()
 
 

@@ -1,6 +1,5 @@
 """The llm judge asked in lists, against a server that behaves: what is sent, what it comes to, what is kept."""
 
-import json
 import math
 import random
 from collections import Counter
@@ -10,43 +9,12 @@ import numpy as np
 import pytest
 
 from metareview.errors import UsageError
-from metareview.judges.protocol import CHARACTERS_PER_TOKEN, ModelJudge, Planned, Question
-from metareview.judges.remote.cache import CacheCount
+from metareview.judges.protocol import CHARACTERS_PER_TOKEN, ModelJudge, Planned
 from metareview.judges.remote.lists import closing_instruction, instruction
-from metareview.judges.remote.llm import LlmJudge
-from model_server import KEY, ModelServer, chat, error, matches, verdict
+from model_server import KEY, ModelServer, error, matches, verdict
+from remote_judges import question, same_number
 
-
-@pytest.fixture
-def judging():
-    """Makes judges that ask in lists and retry fast, and closes them."""
-    made = []
-
-    def make(server, ask="review", key=KEY, model="test-model", **options):
-        made.append(LlmJudge(server.settings(key=key, model=model), ask=ask, backoff=0.001, **options))
-        return made[-1]
-
-    yield make
-    for judge in made:
-        judge.close()
-
-
-def question(generated, reference, pairs=None):
-    pairs = list(product(range(len(generated)), range(len(reference)))) if pairs is None else pairs
-    return Question(generated, reference, np.array(pairs, dtype=np.int64).reshape(-1, 2))
-
-
-def same_number(exchange):
-    """Lists the notes that end in the same number."""
-    references, comments = exchange.listed
-    return matches(
-        *(
-            (r, c)
-            for (r, reference), (c, comment) in product(enumerate(references), enumerate(comments))
-            if reference.split()[-1] == comment.split()[-1]
-        ),
-        confidence=0.8,
-    )
+JUDGING = {"ask": "review"}
 
 
 def test_one_call_per_question_and_verdicts_in_the_order_of_its_pairs(judging):
@@ -143,35 +111,6 @@ def test_a_question_of_more_than_40_notes_goes_out_in_parts(judging):
     assert asked == Counter(product(reference, generated))
 
 
-def test_a_threshold_replaces_what_the_model_listed(judging, cache):
-    asked = question(["g 1"], ["r 1", "r 2"])
-    with ModelServer(same_number) as server:
-        found = {
-            t: judging(server, cache=cache, threshold=t).judge([asked])[0].match.tolist() for t in (None, 0.8, 0.9)
-        }
-    assert found == {None: [1, 0], 0.8: [1, 0], 0.9: [0, 0]}
-    assert len(server.log) == 1  # the threshold is applied to what the model said, not asked about
-
-
-def test_what_the_cache_knows_is_not_asked(judging, cache):
-    questions = [question([f"g {i}", f"g {i + 1}"], [f"r {i}"]) for i in range(5)]
-    with ModelServer(same_number) as server:
-        first = judging(server, cache=cache).judge(questions[:3])
-        judge = judging(server, cache=cache)
-        assert judge.planned(questions).calls == 2
-        again = judge.judge(questions)
-    assert [list(answer.by) for answer in again] == [["cache"] * 2] * 3 + [["model"] * 2] * 2
-    for before, after in zip(first, again, strict=False):
-        assert (before.match.tolist(), before.score.tolist(), before.reason) == (
-            after.match.tolist(),
-            after.score.tolist(),
-            after.reason,
-        )
-    assert len(server.log) == 5
-    assert (judge.usage.cached, judge.usage.llm_calls) == (6, 2)
-    assert cache.info().by == (CacheCount("llm", "test-model", 5, server.url),)
-
-
 def test_lists_and_pairs_do_not_answer_for_each_other(judging, cache):
     asked = question(["g 1"], ["r 1"])
     with ModelServer(lambda e: verdict(True) if "<<<" in e.body["messages"][1]["content"] else matches()) as server:
@@ -179,34 +118,6 @@ def test_lists_and_pairs_do_not_answer_for_each_other(judging, cache):
         [by_pair] = judging(server, cache=cache, ask="pair").judge([asked])
     assert (by_list.match.tolist(), by_pair.match.tolist()) == ([0], [1])
     assert len(server.log) == 2
-
-
-def test_another_model_is_asked_anew(judging, cache):
-    with ModelServer(same_number) as server:
-        for model in ("one", "other", "one"):
-            judging(server, cache=cache, model=model).judge([question(["g 1"], ["r 1"])])
-    assert [e.body["model"] for e in server.log] == ["one", "other"]
-
-
-def test_without_a_cache_a_judge_knows_what_it_was_answered(judging):
-    with ModelServer(same_number) as server:
-        judge = judging(server)
-        for _ in range(2):
-            [answer] = judge.judge([question(["g 1"], ["r 1"])])
-            assert list(answer.by) == ["model"]
-    assert len(server.log) == 1
-
-
-def test_nothing_is_asked_beyond_the_limit(judging, cache):
-    questions = [question([f"g {i}"], [f"r {i}", "r x"]) for i in range(6)]
-    with ModelServer(same_number) as server:
-        judge = judging(server, cache=cache, max_calls=4)
-        assert judge.planned(questions).calls == 4
-        answers = judge.judge(questions)
-    assert [answer.match.tolist() for answer in answers] == [[1, 0]] * 4 + [[-1, -1]] * 2
-    assert all(math.isnan(score) for score in answers[-1].score)
-    assert set(answers[-1].reason) == {"not asked: the limit of 4 model calls was reached"}
-    assert len(server.log) == judge.usage.llm_calls == 4
 
 
 def test_smaller_lists_count_towards_the_limit(judging):
@@ -239,12 +150,6 @@ def test_planned_says_how_much_text_the_calls_hold_and_asks_nothing(judging, cac
             assert (limited.calls, limited.prompt_characters in sent) == (1, True)
 
 
-def test_all_pull_requests_are_asked_about_at_once(judging):
-    with ModelServer(same_number, latency=0.05) as server:
-        judging(server, concurrency=6).judge([question([f"g {i}"], [f"r {i}"]) for i in range(12)])
-    assert server.peak == 6
-
-
 def test_hostile_notes_arrive_whole_and_decide_nothing(judging):
     notes = [
         "",
@@ -273,35 +178,12 @@ def test_halves_of_surrogate_pairs_and_very_long_notes_are_cut_as_for_pairs(judg
     assert answer.match[0] == answer.match[1]  # they read the same, and are one entry
 
 
-def test_a_server_without_structured_output_is_asked_without(judging):
-    def script(exchange):
-        if "response_format" in exchange.body:
-            return error(400, "json_schema is not available")
-        answer = same_number(exchange).body["choices"][0]["message"]["content"]
-        return chat(f"<think>1 and 1?</think>\n```json\n{answer}\n```")
-
-    with ModelServer(script) as server:
-        judge = judging(server, concurrency=1)
-        answers = judge.judge([question([f"g {i}"], ["r 1"]) for i in range(3)])
-    assert [answer.match.tolist() for answer in answers] == [[0], [1], [0]]
-    assert judge.warnings == ["the model server refuses response_format; it was asked without"]
-
-
 def test_a_reason_that_repeats_the_key_is_left_out(judging, cache):
     entry = {"reference": 0, "comment": 0, "confidence": 1, "reason": f"the key is {KEY}"}
     with ModelServer(lambda e: matches(entry)) as server:
         [answer] = judging(server, cache=cache).judge([question(["g"], ["r"])])
     assert list(answer.reason) == ["(left out: it repeats a part of the key)"]
     assert KEY.encode() not in cache.path.read_bytes()
-
-
-def test_the_manifest_says_how_the_model_was_asked(judging):
-    with ModelServer(same_number) as server:
-        lists, pairs = judging(server), judging(server, ask="pair")
-    head = {"model": "test-model", "server": server.url}
-    assert lists.parameters == {**head, "prompt": "list-2", "temperature": 0, "ask": "review"}
-    assert pairs.parameters == {**head, "prompt": "2", "temperature": 0}
-    assert json.dumps(lists.parameters)
 
 
 def test_another_kind_of_question_is_refused(judging):

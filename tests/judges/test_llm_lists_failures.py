@@ -12,47 +12,19 @@ import numpy as np
 import pytest
 
 from metareview.errors import UsageError
-from metareview.judges.protocol import Question
 from metareview.judges.remote.answers import Malformed
 from metareview.judges.remote.cache import VerdictCache
-from metareview.judges.remote.list_prompt import read_list_answer
+from metareview.judges.remote.list_prompt import ListPrompt
 from metareview.judges.remote.lists import NoteList
-from metareview.judges.remote.llm import LlmJudge
 from model_server import ModelServer, ReplayModel, Reply, chat, error, matches
+from remote_judges import question, same_number
 
+JUDGING = {"ask": "review"}
 VERDICTS = Path(__file__).parents[2].parent / "shared" / "data" / "martian" / "verdicts"
-
-
-@pytest.fixture
-def judging():
-    made = []
-
-    def make(server, **options):
-        made.append(LlmJudge(server.settings(), ask="review", **({"backoff": 0.001} | options)))
-        return made[-1]
-
-    yield make
-    for judge in made:
-        judge.close()
-
-
-def question(generated, reference):
-    pairs = list(product(range(len(generated)), range(len(reference))))
-    return Question(generated, reference, np.array(pairs, dtype=np.int64).reshape(-1, 2))
 
 
 GRID = question([f"g {i}" for i in range(4)], [f"r {i}" for i in range(3)])
 DIAGONAL = np.eye(4, 3, dtype=int).ravel().tolist()
-
-
-def same_number(exchange, *more):
-    references, comments = exchange.listed
-    found = [
-        (r, c)
-        for (r, reference), (c, comment) in product(enumerate(references), enumerate(comments))
-        if reference.split()[-1] == comment.split()[-1]
-    ]
-    return matches(*found, *more)
 
 
 def sizes(server):
@@ -349,7 +321,7 @@ def usable_answers(server):
         references, comments = exchange.listed
         if exchange.served:
             with suppress(Malformed):
-                read_list_answer(
+                ListPrompt().parse(
                     exchange.reply.body["choices"][0]["message"]["content"], NoteList.of(product(comments, references))
                 )
                 counts[exchange.body["messages"][1]["content"]] += 1

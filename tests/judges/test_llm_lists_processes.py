@@ -4,9 +4,6 @@ import inspect
 import json
 import random
 import signal
-import subprocess
-import sys
-import time
 
 import numpy as np
 
@@ -14,6 +11,7 @@ from metareview.judges.protocol import Question
 from metareview.judges.remote.cache import VerdictCache
 from metareview.judges.remote.llm import LlmJudge
 from model_server import ModelServer, matches
+from remote_judges import start, wait_for
 
 CONCURRENCY, LISTS = 8, 120
 
@@ -58,18 +56,6 @@ def same_number(exchange):
     return matches(*found)
 
 
-def start(server, cache):
-    command = [sys.executable, "-c", CHILD, server.url, str(cache), str(LISTS)]
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert child.stdout.readline() == "ready\n"
-    return child
-
-
-def wait_for(server, requests, child):
-    while len(server.log) < requests and child.poll() is None:
-        time.sleep(0.001)
-
-
 def text(exchange):
     """The list, without the code that each process has of its own."""
     return json.dumps(exchange.listed)
@@ -87,7 +73,7 @@ def test_a_run_killed_at_any_moment_asks_for_nothing_again_that_was_kept(tmp_pat
     with ModelServer(same_number, latency=0.01) as server:
         for _ in range(4):
             before = len(server.log)
-            child = start(server, path)
+            child = start(CHILD, server.url, path, LISTS)
             wait_for(server, before + chance.randint(10, 40), child)
             child.send_signal(signal.SIGKILL)
             child.communicate()
@@ -97,7 +83,7 @@ def test_a_run_killed_at_any_moment_asks_for_nothing_again_that_was_kept(tmp_pat
         left = left_to_ask(server, path)
         assert 0 < left < LISTS
         before = len(server.log)
-        out, problem = start(server, path).communicate(timeout=60)
+        out, problem = start(CHILD, server.url, path, LISTS).communicate(timeout=60)
         assert problem == ""
         result = json.loads(out)
         assert result["match"] == RIGHT
@@ -109,13 +95,13 @@ def test_a_run_killed_at_any_moment_asks_for_nothing_again_that_was_kept(tmp_pat
 def test_an_interrupt_keeps_what_was_answered_and_the_next_run_asks_for_the_rest(tmp_path):
     path = tmp_path / "verdicts.sqlite"
     with ModelServer(same_number, latency=0.01) as server:
-        child = start(server, path)
+        child = start(CHILD, server.url, path, LISTS)
         wait_for(server, 40, child)
         child.send_signal(signal.SIGINT)
         _, problem = child.communicate(timeout=30)
         assert child.returncode != 0
         assert problem.rstrip().endswith("KeyboardInterrupt")
-        out, problem = start(server, path).communicate(timeout=60)
+        out, problem = start(CHILD, server.url, path, LISTS).communicate(timeout=60)
         assert problem == ""
         assert json.loads(out)["match"] == RIGHT
         # Also what was under way when the interrupt came was kept: every list was asked about once.
@@ -125,7 +111,7 @@ def test_an_interrupt_keeps_what_was_answered_and_the_next_run_asks_for_the_rest
 def test_two_processes_share_a_cache(tmp_path):
     path = tmp_path / "verdicts.sqlite"
     with ModelServer(same_number, latency=0.02) as server:
-        children = [start(server, path), start(server, path)]
+        children = [start(CHILD, server.url, path, LISTS), start(CHILD, server.url, path, LISTS)]
         results = [child.communicate(timeout=60) for child in children]
         assert [problem for _, problem in results] == ["", ""]
         assert all(json.loads(out)["match"] == RIGHT for out, _ in results)

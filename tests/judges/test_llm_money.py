@@ -2,13 +2,10 @@
 server names is too large."""
 
 import json
-from itertools import product
 
-import numpy as np
 import pytest
 
 from metareview.http.secret import Secret
-from metareview.judges.protocol import Question
 from metareview.judges.remote.addressed import AddressedModel, AddressedQuestion
 from metareview.judges.remote.cache import VerdictCache
 from metareview.judges.remote.embedding import EmbeddingJudge
@@ -16,27 +13,10 @@ from metareview.judges.remote.llm import LlmJudge
 from metareview.judges.remote.settings import ModelSettings
 from metareview.model.comment import Comment
 from model_server import KEY, ModelServer, Reply, always, chat, error, matches, verdict
+from remote_judges import question
 
 PAIRS = [(f"generated {i}", f"reference {i}") for i in range(60)]
 PROSE = "They look the same to me."
-
-
-@pytest.fixture
-def judging():
-    made = []
-
-    def make(server, kind=LlmJudge, **options):
-        made.append(kind(server.settings(kind.kind), **{"backoff": 0.001, **options}))
-        return made[-1]
-
-    yield make
-    for judge in made:
-        judge.close()
-
-
-def question_of(generated, reference):
-    pairs = product(range(len(generated)), range(len(reference)))
-    return Question(generated, reference, np.array(list(pairs), dtype=np.int64))
 
 
 def vectors(exchange):
@@ -128,7 +108,7 @@ def test_the_excerpt_is_short_on_one_line_and_without_the_key(judging):
 
 
 def test_lists_and_comments_have_the_same_end(judging):
-    questions = [question_of([f"a {i}", f"b {i}", f"c {i}"], [f"x {i}", f"y {i}"]) for i in range(20)]
+    questions = [question([f"a {i}", f"b {i}", f"c {i}"], [f"x {i}", f"y {i}"]) for i in range(20)]
     with ModelServer(lambda exchange: chat(PROSE)) as server:
         judge = judging(server, ask="review", concurrency=4)
         answers = judge.judge(questions)
@@ -194,7 +174,7 @@ def test_what_is_sent_again_without_a_field_counts_too(judging):
 
 
 def test_the_limit_holds_for_lists_and_vectors(judging):
-    questions = [question_of([f"a {i}", f"b {i}"], [f"x {i}"]) for i in range(9)]
+    questions = [question([f"a {i}", f"b {i}"], [f"x {i}"]) for i in range(9)]
     with ModelServer(lambda exchange: error(500) if exchange.number % 2 else matches((0, 0))) as server:
         judge = judging(server, ask="review", max_calls=7)
         judge.judge(questions)
@@ -210,7 +190,7 @@ def test_what_never_reached_the_server_does_not_count(judging):
     """The limit is on what is paid for."""
     with ModelServer(always(True)) as server:
         judge = judging(server, max_calls=2, concurrency=1)
-        exchange, failures = judge._endpoint._connections.exchange, iter([True, True, False, False])
+        exchange, failures = judge._server.endpoint._connections.exchange, iter([True, True, False, False])
 
         def unreachable_twice(*arguments, **options):
             if next(failures):
@@ -219,7 +199,7 @@ def test_what_never_reached_the_server_does_not_count(judging):
                 raise NewConnectionError(None, "refused")
             return exchange(*arguments, **options)
 
-        judge._endpoint._connections.exchange = unreachable_twice
+        judge._server.endpoint._connections.exchange = unreachable_twice
         assert [v.match for v in judge.ask(PAIRS[:3])] == [1, 1, -1]
     assert len(server.log) == judge.usage.requests == 2
 

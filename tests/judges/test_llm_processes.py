@@ -3,8 +3,6 @@
 import json
 import random
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -14,6 +12,7 @@ import pytest
 from metareview.judges.remote.cache import VerdictCache
 from metareview.judges.remote.llm import LlmJudge
 from model_server import ModelServer, ReplayModel, Reply, verdict
+from remote_judges import start, wait_for
 
 CONCURRENCY = 8
 PAIRS = [(f"generated {i}", f"reference {i}") for i in range(240)]
@@ -35,18 +34,6 @@ def last_digit_even(exchange):
     return verdict(exchange.notes[0][-1] in "02468")
 
 
-def start(server, cache):
-    command = [sys.executable, "-c", CHILD, server.url, str(cache), str(len(PAIRS))]
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert child.stdout.readline() == "ready\n"
-    return child
-
-
-def wait_for(server, requests, child):
-    while len(server.log) < requests and child.poll() is None:
-        time.sleep(0.001)
-
-
 def known(path, server):
     """The pairs that the cache holds, looked up as a judge would."""
     with LlmJudge(server.settings(), cache=VerdictCache(path)) as judge:
@@ -60,7 +47,7 @@ def test_a_run_killed_at_any_moment_asks_for_nothing_again_that_was_answered(tmp
     with ModelServer(last_digit_even, latency=0.01) as server:
         for _ in range(5):
             before = len(server.log)
-            child = start(server, path)
+            child = start(CHILD, server.url, path, len(PAIRS))
             wait_for(server, before + chance.randint(1, 60), child)
             child.send_signal(signal.SIGKILL)
             child.communicate()
@@ -71,7 +58,7 @@ def test_a_run_killed_at_any_moment_asks_for_nothing_again_that_was_answered(tmp
             assert len(served - kept) <= CONCURRENCY
             assert len(kept) > 0 or before == 0
         before = len(server.log)
-        out, problem = start(server, path).communicate(timeout=60)
+        out, problem = start(CHILD, server.url, path, len(PAIRS)).communicate(timeout=60)
     assert problem == ""
     result = json.loads(out)
     assert result["match"] == [1 - i % 2 for i in range(240)]
@@ -83,7 +70,7 @@ def test_a_run_killed_at_any_moment_asks_for_nothing_again_that_was_answered(tmp
 def test_an_interrupt_ends_the_run_and_keeps_what_was_answered(tmp_path):
     path = tmp_path / "verdicts.sqlite"
     with ModelServer(last_digit_even, latency=0.01) as server:
-        child = start(server, path)
+        child = start(CHILD, server.url, path, len(PAIRS))
         wait_for(server, 60, child)
         child.send_signal(signal.SIGINT)
         _, problem = child.communicate(timeout=30)
@@ -102,7 +89,7 @@ def test_an_interrupt_does_not_wait_for_a_server_that_hangs(tmp_path):
         return reply
 
     with ModelServer(hang_after) as server:
-        child = start(server, tmp_path / "verdicts.sqlite")
+        child = start(CHILD, server.url, tmp_path / "verdicts.sqlite", len(PAIRS))
         wait_for(server, 20 + CONCURRENCY, child)
         child.send_signal(signal.SIGINT)
         child.communicate(timeout=30)  # the answers are due in 50 s
@@ -113,7 +100,7 @@ def test_an_interrupt_does_not_wait_for_a_server_that_hangs(tmp_path):
 def test_two_processes_share_a_cache(tmp_path):
     path = tmp_path / "verdicts.sqlite"
     with ModelServer(last_digit_even, latency=0.002) as server:
-        children = [start(server, path), start(server, path)]
+        children = [start(CHILD, server.url, path, len(PAIRS)), start(CHILD, server.url, path, len(PAIRS))]
         results = [child.communicate(timeout=60) for child in children]
         assert [problem for _, problem in results] == ["", ""]
         assert all(json.loads(out)["match"] == [1 - i % 2 for i in range(240)] for out, _ in results)
@@ -121,7 +108,7 @@ def test_two_processes_share_a_cache(tmp_path):
         asked = len(server.log)
         assert server.served() == Counter(PAIRS)  # each of them once: a pair is claimed before it is asked about
         assert asked == len(PAIRS) == sum(json.loads(out)["calls"] for out, _ in results)
-        out, _ = start(server, path).communicate(timeout=60)
+        out, _ = start(CHILD, server.url, path, len(PAIRS)).communicate(timeout=60)
         assert json.loads(out)["calls"] == 0
         assert len(server.log) == asked
 
@@ -130,11 +117,11 @@ def test_what_a_killed_process_claimed_is_asked_for_at_once(tmp_path):
     """Its claims would last for as long as a request may take, which is a minute; its death ends them."""
     path = tmp_path / "verdicts.sqlite"
     with ModelServer(lambda exchange: verdict(True) if exchange.number >= CONCURRENCY else Reply(delay=50)) as server:
-        child = start(server, path)
+        child = start(CHILD, server.url, path, len(PAIRS))
         wait_for(server, CONCURRENCY, child)
         child.send_signal(signal.SIGKILL)
         child.communicate()
-        out, problem = start(server, path).communicate(timeout=45)
+        out, problem = start(CHILD, server.url, path, len(PAIRS)).communicate(timeout=45)
     assert problem == ""
     assert json.loads(out)["calls"] == 240
 

@@ -19,19 +19,6 @@ EXPECTED = [int(i % 3 > 0) for i in range(24)]
 LONG = ("leak of a word " * 1500, "race")  # 6,000 tokens
 
 
-@pytest.fixture
-def judging():
-    made = []
-
-    def make(server, **options):
-        made.append(LlmJudge(server.settings(), **{"backoff": 0.001, "timeout": 30, **options}))
-        return made[-1]
-
-    yield make
-    for judge in made:
-        judge.close()
-
-
 def decided(verdicts):
     assert [verdict.reason for verdict in verdicts if verdict.match == -1] == []
     return [verdict.match for verdict in verdicts]

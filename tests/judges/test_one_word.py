@@ -1,17 +1,18 @@
 """What is alike for all questions whose answer is one word and a reason."""
 
-import json
 from types import SimpleNamespace
 
 import pytest
 
 from metareview.errors import UsageError
 from metareview.judges.remote.addressed import AddressedModel, AddressedPrompt, AddressedQuestion
-from metareview.judges.remote.answers import Malformed, WordAnswer
+from metareview.judges.remote.answers import Malformed
 from metareview.judges.remote.cache import VerdictCache
+from metareview.judges.remote.one_word import WordAnswer
 from metareview.judges.remote.validity import ValidityModel, ValidityPrompt, ValidityQuestion
 from metareview.model.comment import Comment
 from model_server import KEY, ModelServer, Reply, chat, error
+from remote_judges import word_answer
 
 KINDS = {
     "addressed": SimpleNamespace(
@@ -19,14 +20,14 @@ KINDS = {
         leak=AddressedQuestion.of(Comment("The handle leaks.", "a.py"), "f = open(p)", "+with open(p) as f:"),
         race=AddressedQuestion.of(Comment("`counter` races.", "b.py"), None, "+x = 1"),
         half_a_pair=AddressedQuestion.of(Comment("\ud83d"), "\ud83d", "\ud83d"),
-        verdicts=AddressedPrompt.verdicts,
+        prompt=AddressedPrompt(),
     ),
     "validity": SimpleNamespace(
         model=ValidityModel,
         leak=ValidityQuestion.of(["The handle leaks."], ["Rename it."]),
         race=ValidityQuestion.of(["`counter` races."], ["Rename it."]),
         half_a_pair=ValidityQuestion.of(["\ud83d"], []),
-        verdicts=ValidityPrompt.verdicts,
+        prompt=ValidityPrompt(),
     ),
 }
 
@@ -34,13 +35,9 @@ KINDS = {
 @pytest.fixture(params=KINDS)
 def kind(request):
     kind = KINDS[request.param]
-    kind.yes, kind.no = kind.verdicts.words[0], kind.verdicts.words[2]
-    kind.by_note = lambda exchange: verdict(kind.yes if "leaks" in str(exchange.body["messages"][-1]) else kind.no)
+    kind.yes, kind.no = kind.prompt.words[0], kind.prompt.words[2]
+    kind.by_note = lambda exchange: word_answer(kind.yes if "leaks" in str(exchange.body["messages"][-1]) else kind.no)
     return kind
-
-
-def verdict(word, reason="because"):
-    return chat(json.dumps({"verdict": word, "reason": reason}))
 
 
 def test_each_question_is_asked_once_and_answered_in_order(kind):
@@ -54,7 +51,7 @@ def test_each_question_is_asked_once_and_answered_in_order(kind):
     assert body["temperature"] == 0
     schema = body["response_format"]["json_schema"]
     assert schema["strict"] is True
-    assert schema["schema"]["properties"]["verdict"]["enum"] == list(kind.verdicts.words)
+    assert schema["schema"]["properties"]["verdict"]["enum"] == list(kind.prompt.words)
     assert schema["schema"]["required"] == ["request", "verdict", "reason"]
 
 
@@ -74,7 +71,7 @@ def test_what_fails_for_a_while_is_asked_again_and_what_fails_for_good_is_undeci
     def script(exchange):
         if "races" in str(exchange.body["messages"][-1]):
             return chat("I cannot say.")
-        return error(503) if exchange.number < 2 else verdict(kind.no)
+        return error(503) if exchange.number < 2 else word_answer(kind.no)
 
     with ModelServer(script) as server:
         cache = VerdictCache(tmp_path / "v.sqlite")
@@ -95,7 +92,7 @@ def test_the_limit_of_calls_leaves_the_rest_undecided(kind):
 
 
 def test_a_reason_that_repeats_the_key_is_left_out(kind):
-    with ModelServer(lambda _: verdict(kind.yes, f"the key is {KEY}")) as server:
+    with ModelServer(lambda _: word_answer(kind.yes, f"the key is {KEY}")) as server:
         [outcome] = kind.model(server.settings()).results([kind.leak])
     assert outcome.answer == WordAnswer(kind.yes, "(left out: it repeats a part of the key)")
 
@@ -103,7 +100,7 @@ def test_a_reason_that_repeats_the_key_is_left_out(kind):
 def test_a_server_without_schemas_is_asked_without(kind):
     def script(exchange):
         refused = "response_format" in exchange.body
-        return error(400, "response_format is not supported") if refused else verdict(kind.yes)
+        return error(400, "response_format is not supported") if refused else word_answer(kind.yes)
 
     with ModelServer(script) as server, kind.model(server.settings()) as model:
         assert model.results([kind.leak])[0].answer.verdict == kind.yes
@@ -111,7 +108,7 @@ def test_a_server_without_schemas_is_asked_without(kind):
 
 
 def test_half_a_surrogate_pair_can_be_sent(kind):
-    with ModelServer(lambda _: verdict(kind.yes)) as server:
+    with ModelServer(lambda _: word_answer(kind.yes)) as server:
         [outcome] = kind.model(server.settings()).results([kind.half_a_pair])
     assert outcome.answer.verdict == kind.yes
     assert "\ufffd" in server.log[0].body["messages"][-1]["content"]
@@ -131,8 +128,8 @@ WRAPPED = [
 
 @pytest.mark.parametrize("text", WRAPPED)
 def test_answers_are_found(kind, text):
-    for word in kind.verdicts.words:
-        assert kind.verdicts.read(text.replace("%s", word)).verdict == word
+    for word in kind.prompt.words:
+        assert kind.prompt.parse(text.replace("%s", word), kind.half_a_pair).verdict == word
 
 
 @pytest.mark.parametrize(
@@ -156,20 +153,20 @@ def test_answers_are_found(kind, text):
     ],
 )
 def test_what_is_no_answer_is_not_guessed_at(kind, text):
-    for word in kind.verdicts.words:
+    for word in kind.prompt.words:
         with pytest.raises(Malformed):
-            kind.verdicts.read(text.replace("%s", word))
+            kind.prompt.parse(text.replace("%s", word), kind.half_a_pair)
 
 
 def test_a_stored_value_is_checked_again(kind):
-    assert kind.verdicts.check({"verdict": kind.yes, "reason": None}) == WordAnswer(kind.yes, "")
+    assert kind.prompt.from_json(kind.race, {"verdict": kind.yes, "reason": None}) == WordAnswer(kind.yes, "")
     for word in ("fine", kind.yes.upper(), kind.yes[:-1], 1):
         with pytest.raises(Malformed):
-            kind.verdicts.check({"verdict": word})
+            kind.prompt.from_json(kind.race, {"verdict": word})
 
 
 def test_a_lone_word_counts_where_it_cannot_be_the_beginning_of_anything():
-    assert ValidityPrompt.verdicts.read("Repeat.").verdict == "repeat"
+    assert ValidityPrompt().parse("Repeat.", ValidityQuestion((), ())).verdict == "repeat"
     for text in ("fully", '"fully"', "not"):
         with pytest.raises(Malformed):
-            AddressedPrompt.verdicts.read(text)
+            AddressedPrompt().parse(text, AddressedQuestion("", "", ""))

@@ -10,6 +10,7 @@ import pytest
 from metareview.api import evaluate_comments, load_run
 from metareview.errors import UsageError
 from metareview.formats.verdicts import read_verdicts
+from metareview.judges.labelled import warnings_of
 from metareview.judges.protocol import Question
 from metareview.judges.stored import FileJudge
 
@@ -51,7 +52,7 @@ def test_an_unlisted_pair_is_a_no_where_both_notes_occur_and_else_undecided(tmp_
     assert np.isnan(answer.score[2])
     assert set(answer.by[:2]) == {"model"}
     assert judge.parameters == {"verdicts": "martian"}
-    [remark] = judge.remarks([asked])
+    [remark] = warnings_of(judge, None, [asked])
     assert remark == "5 pairs without a verdict in verdicts.jsonl: 5 with a note that it does not have"
 
 
@@ -59,7 +60,7 @@ def test_why_there_is_no_verdict(tmp_path):
     judge = judge_of(tmp_path, {PR: {"bot": ENTRY}})
     asked = [question(["leak"], ["it leaks"], reviewer="Bot"), question(["x"], ["y"], pr="octo/app#2")]
     assert [match_of(judge, each) for each in asked] == [[-1], [-1]]
-    [remark] = judge.remarks(asked)
+    [remark] = warnings_of(judge, None, asked)
     assert "1 with a reviewer whom it does not have there, 1 with a pull request that it does not have" in remark
 
 
@@ -104,7 +105,7 @@ def test_a_label_that_was_taken_back_is_no_verdict_though_both_notes_are_known(t
 
 def test_comments_of_the_file_that_are_not_scored_are_counted(tmp_path):
     judge = judge_of(tmp_path, {PR: {"bot": ENTRY}})
-    assert judge.remarks([question(["leak"], ["it leaks"])]) == [
+    assert warnings_of(judge, None, [question(["leak"], ["it leaks"])]) == [
         "1 comment of verdicts.jsonl not among those scored: bot 1"
     ]
 
@@ -119,7 +120,7 @@ def test_notes_are_found_however_their_characters_are_encoded(tmp_path):
     judge = judge_of(tmp_path, label("the caf\u00e9 leaks", "cafe\u0301", True, pr=PR, reviewer="bot"))
     asked = question(["caf\u00e9"], ["the cafe\u0301 leaks"])
     assert match_of(judge, asked) == [1]
-    assert judge.remarks([asked]) == []
+    assert warnings_of(judge, None, [asked]) == []
 
 
 # A run's own verdicts

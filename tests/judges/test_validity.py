@@ -1,6 +1,5 @@
 """A model that says whether an unlisted issue is valid, invalid or a repeat."""
 
-import json
 import re
 
 import pytest
@@ -15,15 +14,12 @@ from metareview.judges.remote.validity import (
     ValidityPrompt,
     ValidityQuestion,
 )
-from model_server import ModelServer, chat
+from model_server import ModelServer
+from remote_judges import word_answer
 
 QUOTED = re.compile(r"<<<(COMMENT|REFERENCE) (\d+) ([0-9a-f]{16})\n(.*?)\n\1 \2 \3>>>", re.DOTALL)
 LEAK = ValidityQuestion.of(["The handle leaks."], ["Rename it."])
 RACE = ValidityQuestion.of(["`counter` races."], ["Rename it."])
-
-
-def verdict(said, reason="because"):
-    return chat(json.dumps({"verdict": said, "reason": reason}))
 
 
 def asked_about(exchange):
@@ -31,7 +27,7 @@ def asked_about(exchange):
 
 
 def by_note(exchange):
-    return verdict("valid" if "leaks" in asked_about(exchange)[0] else "invalid")
+    return word_answer("valid" if "leaks" in asked_about(exchange)[0] else "invalid")
 
 
 def test_other_references_are_another_question(tmp_path):

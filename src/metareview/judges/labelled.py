@@ -14,18 +14,8 @@ import numpy as np
 
 from metareview.formats.labels import NotePairLabel
 from metareview.formats.verdicts import labelled_reason
-from metareview.judges.protocol import (
-    DIFFERENT,
-    SAME,
-    UNDECIDED,
-    Answer,
-    HasMergeableWarnings,
-    HasWarnings,
-    Judge,
-    ModelJudge,
-    Question,
-    one_per_pair,
-)
+from metareview.judges.pair_verdicts import PairVerdict, answer_of, undecided, with_rows
+from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED, Answer, HasWarnings, Judge, ModelJudge, Question
 from metareview.judges.stored import PullRequests, read_part
 from metareview.model.words import format_score, plural
 
@@ -81,38 +71,26 @@ def judge_with_labels(judge: Judge, labels: LabelIndex | None, questions: Sequen
     found = []
     for question, answer in zip(questions, answers, strict=True):
         rows = labels.rows(question)
-        whole = _with_gaps(answer, len(question.pairs), list(rows)) if asks_model and rows else answer
-        found.append(_overridden(judge, labels, rows, whole, len(question.pairs)))
+        size = len(question.pairs)
+        if asks_model and rows:
+            others = np.delete(np.arange(size), list(rows))
+            if len(answer.match) == len(answer.score) == len(others):
+                answer = with_rows(undecided(size), others, answer)
+        found.append(_overridden(judge, labels, rows, answer, size))
     return found
 
 
 def _overridden(judge: Judge, labels: LabelIndex, rows: Mapping[int, LabelKey], answer: Answer, size: int) -> Answer:
     if not rows or len(answer.match) != size or len(answer.score) != size:
         return answer
-    score, match = np.array(answer.score, np.float64), np.array(answer.match, np.int8)
-    reason, by = one_per_pair(answer.reason, size), one_per_pair(answer.by, size)
-    for row, key in rows.items():
-        label = labels.labels[key]
-        verdict = SAME if label.match else DIFFERENT
-        against = match[row] not in (verdict, UNDECIDED)
-        judged = f", against {judge.name} ({format_score(score[row])})" if against else ""
-        score[row], match[row], by[row] = float(label.match), verdict, "label"
-        reason[row] = labelled_reason(label.match, label.by) + judged
-    return Answer(score, match, reason, by)
 
+    def verdict(row: int, label: Label) -> PairVerdict:
+        match = SAME if label.match else DIFFERENT
+        against = answer.match[row] not in (match, UNDECIDED)
+        judged = f", against {judge.name} ({format_score(answer.score[row])})" if against else ""
+        return PairVerdict(match, float(label.match), labelled_reason(label.match, label.by) + judged, "label")
 
-def _with_gaps(answer: Answer, size: int, gaps: Sequence[int]) -> Answer:
-    """An answer about some pairs as one about all, in which the others are undecided."""
-    others = np.delete(np.arange(size), gaps)
-    if len(answer.match) != len(others) or len(answer.score) != len(others):
-        return answer
-    score, match = np.full(size, np.nan), np.full(size, UNDECIDED, np.int8)
-    score[others], match[others] = answer.score, answer.match
-    reason, by = [""] * size, ["judge"] * size
-    texts = one_per_pair(answer.reason, len(others)), one_per_pair(answer.by, len(others))
-    for row, why, decided_by in zip(others.tolist(), *texts, strict=True):
-        reason[row], by[row] = why, decided_by
-    return Answer(score, match, reason, by)
+    return with_rows(answer, list(rows), answer_of(verdict(row, labels.labels[key]) for row, key in rows.items()))
 
 
 class WarningData(NamedTuple):
@@ -125,9 +103,9 @@ class WarningData(NamedTuple):
     of_judge: object
 
 
-def can_merge_warnings(judge: Judge, labels: LabelIndex | None) -> bool:
-    """True if there will be warnings, from the data of parts."""
-    return labels is not None or isinstance(judge, HasMergeableWarnings)
+def has_warnings(judge: Judge, labels: LabelIndex | None) -> bool:
+    """True if there may be warnings."""
+    return labels is not None or isinstance(judge, HasWarnings)
 
 
 def warning_data(
@@ -147,18 +125,16 @@ def warning_data(
         sum(len(rows) for _, rows in labelled),
         contradicted,
         frozenset(key for _, rows in labelled for key in rows.values()),
-        judge.warning_data(_unlabelled(labels, questions), ask=ask)
-        if isinstance(judge, HasMergeableWarnings)
-        else None,
+        judge.warning_data(_unlabelled(labels, questions), ask=ask) if isinstance(judge, HasWarnings) else None,
     )
 
 
 def merged_warnings(
     judge: Judge, labels: LabelIndex | None, parts: Sequence[WarningData], *, ask: bool = True
 ) -> list[str]:
-    """The warnings from the data of all parts: of the labels, and of a judge whose warnings can be merged."""
+    """The warnings from the data of all parts: of the labels, and of the judge."""
     warnings = [] if labels is None else list(_label_warnings(judge, labels, parts, ask=ask))
-    if isinstance(judge, HasMergeableWarnings):
+    if isinstance(judge, HasWarnings):
         warnings += judge.remarks_of([part.of_judge for part in parts], ask=ask)
     return warnings
 
@@ -167,10 +143,7 @@ def warnings_of(
     judge: Judge, labels: LabelIndex | None, questions: Sequence[Question], *, ask: bool = True
 ) -> list[str]:
     """The warnings about all questions of a run. Without `ask`, the judge is not run for them."""
-    warnings = merged_warnings(judge, labels, [warning_data(judge, labels, questions, ask=ask)], ask=ask)
-    if isinstance(judge, HasWarnings) and not isinstance(judge, HasMergeableWarnings):
-        warnings += judge.remarks(_unlabelled(labels, questions), ask=ask)
-    return warnings
+    return merged_warnings(judge, labels, [warning_data(judge, labels, questions, ask=ask)], ask=ask)
 
 
 def _label_warnings(judge: Judge, labels: LabelIndex, parts: Sequence[WarningData], *, ask: bool) -> Iterator[str]:

@@ -73,11 +73,6 @@ def check_threshold(threshold: float | None) -> float | None:
     return threshold
 
 
-def one_per_pair(texts: Sequence[str] | str, count: int) -> list[str]:
-    """The reasons of an answer, or who decided, as a list with one text per pair."""
-    return [texts] * count if isinstance(texts, str) else list(texts)
-
-
 @dataclass(slots=True)
 class Usage:
     """The cost of a model so far. Tokens are those that the server reports, also for answers without a verdict."""
@@ -174,18 +169,10 @@ def settings_from(judge: object) -> str:
 
 @runtime_checkable
 class HasWarnings(Protocol):
-    """A judge that has warnings about its answers as a whole."""
-
-    def remarks(self, questions: Sequence[Question], *, ask: bool = True) -> Sequence[str]:
-        """Warnings for the reader of a run with these questions. Without `ask`, the judge is not run for them."""
-
-
-@runtime_checkable
-class HasMergeableWarnings(Protocol):
-    """A judge whose warnings can be made from parts: data of some questions each, and then the warnings on all."""
+    """A judge that has warnings about its answers as a whole, made from data of some questions each."""
 
     def warning_data(self, questions: Sequence[Question], *, ask: bool = True) -> object:
-        """The data of these questions that warnings are made from."""
+        """The data of these questions that warnings are made from. Without `ask`, the judge is not run for them."""
 
     def remarks_of(self, parts: Sequence[Any], *, ask: bool = True) -> Sequence[str]:
-        """The warnings, from the data of all parts in their order."""
+        """Warnings for the reader of a run, from the data of all parts in their order."""

@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from metareview.formats.verdicts import NotePair, ReviewVerdicts, StoredVerdict, StoredVerdicts
-from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED, Answer, Judge, Question, judged_part
+from metareview.judges.pair_verdicts import PairVerdict, answer_of
+from metareview.judges.protocol import DIFFERENT, SAME, Answer, Judge, Question, judged_part
 from metareview.judges.registry import VERDICTS
 from metareview.model.address import AddressBook, full_addresses, pull_request_key
 from metareview.model.words import plural
@@ -81,17 +80,14 @@ class FileJudge(Judge):
                     side.setdefault(note, set()).add(number)
 
     def judge(self, questions: Sequence[Question]) -> list[Answer]:
-        return [_answer([verdict for verdict, _ in self._verdicts(question)]) for question in questions]
-
-    def remarks(self, questions: Sequence[Question], *, ask: bool = True) -> list[str]:
-        """Warnings of pairs that the file does not decide, and of its comments that are not among those scored."""
-        return self.remarks_of([self.warning_data(questions)])
+        return [answer_of(_pair_verdict(verdict) for verdict, _ in self._verdicts(question)) for question in questions]
 
     def warning_data(self, questions: Sequence[Question], *, ask: bool = True) -> VerdictsSeen:
         open_pairs = Counter(why for question in questions for _, why in self._verdicts(question) if why)
         return VerdictsSeen(open_pairs, self._left(questions))
 
     def remarks_of(self, parts: Sequence[VerdictsSeen], *, ask: bool = True) -> list[str]:
+        """Warnings of pairs that the file does not decide, and of its comments that are not among those scored."""
         open_pairs, left = Counter[str](), dict[tuple[str, str], set[str]]()
         for part in parts:
             open_pairs.update(part.open_pairs)
@@ -180,13 +176,11 @@ def _implied(review: ReviewVerdicts, notes: NotePair, at: tuple[int, int] | None
     return None
 
 
-def _answer(verdicts: Sequence[StoredVerdict]) -> Answer:
-    match = [UNDECIDED if each.match is None else SAME if each.match else DIFFERENT for each in verdicts]
-    score = [
-        np.nan if each.match is None else float(each.match) if each.score is None else each.score for each in verdicts
-    ]
-    reasons, by = [each.reason for each in verdicts], [each.by for each in verdicts]
-    return Answer(np.array(score, np.float64), np.array(match, np.int8), reasons, by)
+def _pair_verdict(verdict: StoredVerdict) -> PairVerdict:
+    if verdict.match is None:
+        return PairVerdict.undecided(verdict.reason, verdict.by)
+    score = float(verdict.match) if verdict.score is None else verdict.score
+    return PairVerdict(SAME if verdict.match else DIFFERENT, score, verdict.reason, verdict.by)
 
 
 def shortened(review: ReviewVerdicts) -> ReviewVerdicts:

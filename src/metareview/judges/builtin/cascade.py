@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from metareview.errors import UsageError, did_you_mean
 from metareview.judges.cascade_questions import ListRules, rows_to_ask
 from metareview.judges.offline.judge import OfflineJudge
+from metareview.judges.pair_verdicts import one_per_pair, with_rows
 from metareview.judges.protocol import (
     DIFFERENT,
     SAME,
@@ -28,7 +29,6 @@ from metareview.judges.protocol import (
     Progress,
     Question,
     check_threshold,
-    one_per_pair,
     settings_from,
 )
 from metareview.judges.registry import REVIEW, JudgeOptions, JudgePlugin
@@ -130,28 +130,29 @@ class CascadeJudge(ModelJudge):
     def _final(self, first: Answer, rows: NDArray[np.int64], second: Answer | None) -> Answer:
         """The first answer, with the model's in the rows that it was asked about. A pair that it failed on is
         undecided."""
-        score, match, size = first.score.copy(), first.match.copy(), len(first.score)
-        reasons, by = one_per_pair(first.reason, size), ["judge"] * size
-        if second is not None:
-            score[rows], match[rows] = second.score, second.match
+        reasons = one_per_pair(first.reason, len(first.score))
         unsure = (first.score >= self.rules.low) & (first.score <= self.rules.high)
         for row in np.setdiff1d(np.flatnonzero(unsure), rows).tolist():
             reasons[row] += _NOT_ASKED
+        final = Answer(first.score, first.match, reasons, ["judge"] * len(reasons))
         if second is not None:
-            count = len(rows)
-            decided = zip(
-                rows.tolist(), one_per_pair(second.reason, count), one_per_pair(second.by, count), strict=True
-            )
-            for row, reason, decided_by in decided:
-                reasons[row], by[row] = reason, decided_by
-        if self.threshold is not None:
-            match[:] = np.where(match == UNDECIDED, UNDECIDED, np.where(score >= self.threshold, SAME, DIFFERENT))
-        return Answer(score, match, reasons, by)
+            final = with_rows(final, rows, second)
+        if self.threshold is None:
+            return final
+        decided = np.where(final.score >= self.threshold, SAME, DIFFERENT)
+        return replace(final, match=np.where(final.match == UNDECIDED, UNDECIDED, decided).astype(np.int8))
 
-    def remarks(self, questions: Sequence[Question], *, ask: bool = True) -> list[str]:
-        """The warnings of both judges; the second is asked about fewer pairs, of the same notes."""
-        both = (judge for judge in (self.first, self.model) if isinstance(judge, HasWarnings))
-        return [warning for judge in both for warning in judge.remarks(questions, ask=ask)]
+    def warning_data(self, questions: Sequence[Question], *, ask: bool = True) -> list[object]:
+        """The data of both judges; the second is asked about fewer pairs, of the same notes."""
+        return [judge.warning_data(questions, ask=ask) for judge in self._with_warnings]
+
+    def remarks_of(self, parts: Sequence[Sequence[object]], *, ask: bool = True) -> list[str]:
+        each = zip(self._with_warnings, zip(*parts, strict=True), strict=False)  # none where there are no parts
+        return [warning for judge, of_judge in each for warning in judge.remarks_of(of_judge, ask=ask)]
+
+    @property
+    def _with_warnings(self) -> list[HasWarnings]:
+        return [judge for judge in (self.first, self.model) if isinstance(judge, HasWarnings)]
 
     def close(self) -> None:
         self.first.close()

@@ -15,7 +15,7 @@ from metareview.judges.examples import Examples
 from metareview.judges.offline.batches import batches
 from metareview.judges.offline.examples import boards, nearness
 from metareview.judges.offline.features import all_features
-from metareview.judges.offline.languages import NotesSeen, language_remarks, notes_seen, remarks_on, with_composed_notes
+from metareview.judges.offline.languages import NotesSeen, notes_seen, remarks_on, with_composed_notes
 from metareview.judges.offline.layout import Layout, lay_out
 from metareview.judges.offline.model import shipped
 from metareview.judges.offline.nearest_rivals import distinct_notes, is_crowded, nearest_rivals_features
@@ -50,14 +50,11 @@ class OfflineJudge(Judge):
         composed = map(with_composed_notes, questions)
         return [answer for batch in batches(composed, _size, BATCH) for answer in self._answers(batch)]
 
-    def remarks(self, questions: Sequence[Question], *, ask: bool = True) -> list[str]:
-        """A warning if some notes are in languages that the model was not trained on."""
-        return language_remarks(questions)
-
     def warning_data(self, questions: Sequence[Question], *, ask: bool = True) -> NotesSeen:
         return notes_seen(questions)
 
     def remarks_of(self, parts: Sequence[NotesSeen], *, ask: bool = True) -> list[str]:
+        """A warning if some notes are in languages that the model was not trained on."""
         return remarks_on(parts)
 
     def __reduce__(self) -> tuple[type[OfflineJudge], tuple[float, Examples | None]]:

@@ -114,13 +114,8 @@ def _hashes(notes: Iterable[str]) -> NDArray[np.uint64]:
     return np.frombuffer(b"".join(digests), np.uint64)
 
 
-def language_remarks(questions: Iterable[Question]) -> list[str]:
-    """What the reader should know of notes that are not in English: how many of those that are in a pair, each once."""
-    return remarks_on([notes_seen(questions)])
-
-
 def remarks_on(parts: Sequence[NotesSeen]) -> list[str]:
-    """The same, from the notes of several parts."""
+    """A warning of the notes that are not in English, and how many of those in a pair they are, each counted once."""
     known, others = (len(np.unique(np.concatenate(column))) for column in zip(*parts, strict=True)) if parts else (0, 0)
     if not others:
         return []

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from metareview.judges.remote.answers import WordVerdicts
 from metareview.judges.remote.one_word import OneWordModel, OneWordPrompt
 from metareview.judges.remote.prompt import quoted, shortened
 from metareview.model.addressed import ADDRESSED_VERDICTS, MODEL, Addressed
@@ -49,7 +48,7 @@ class AddressedPrompt(OneWordPrompt[AddressedQuestion, str]):
     """Does the later change do what the comment asks?"""
 
     version = "addressed-2"
-    verdicts = WordVerdicts(ADDRESSED_VERDICTS, {})  # a lone "not" may be the beginning of anything
+    words = ADDRESSED_VERDICTS  # none of them on its own: a lone "not" may be the beginning of anything
 
     def texts(self, question: AddressedQuestion) -> Sequence[str]:
         return question.comment, question.code, question.change

@@ -11,25 +11,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Generic, TypeGuard, TypeVar
+from typing import Any, TypeGuard
 
 from metareview.judges.remote.echoed_notes import EchoedNotes
-from metareview.model.words import one_line
 
 _THOUGHT = re.compile(r"<(/?)(?:think|thinking|reasoning)>", re.IGNORECASE)
 _FENCED = re.compile(r"```[\w-]*[ \t]*\n(.*)```", re.DOTALL)
 _AROUND_WORDS = " \t\n*_`\"'.!"
-_YES_OR_NO = {"yes": True, "no": False}
 _REQUEST = "request"
 _CONTRADICTS = "the answer contradicts itself"
-NO_OBJECT = "the answer is JSON, but no object"
 ECHOES = "the answer is one that a note asks for"
 JsonObject = dict[str, Any]
 """JSON as a model server sent it or the cache kept it; and what is about to be sent or kept."""
-Word = TypeVar("Word", bound=str)
 Redact = Callable[[str], str]
 """Makes a text that a model wrote safe to show and keep."""
 
@@ -47,72 +43,37 @@ class CutShort(Malformed):
 
 
 @dataclass(frozen=True, slots=True)
+class ChatReply:
+    """The first choice of a chat completion, as far as it has the form of one."""
+
+    content: str = ""
+    """The text that the model wrote, its parts joined; empty where there is none."""
+    finish: object = None
+    """The reason why it ended there."""
+    declined: bool = False
+
+    @classmethod
+    def of(cls, reply: JsonObject) -> ChatReply:
+        choices = reply.get("choices")
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        choice = choice if isinstance(choice, dict) else {}
+        message = choice.get("message")
+        message = message if isinstance(message, dict) else {}
+        content = message.get("content")
+        if isinstance(content, list):
+            texts: Iterable[object] = (part.get("text") for part in content if isinstance(part, dict))
+            content = "".join(text for text in texts if isinstance(text, str))
+        content = content if isinstance(content, str) else ""
+        return cls(content, choice.get("finish_reason"), not content and isinstance(message.get("refusal"), str))
+
+
+@dataclass(frozen=True, slots=True)
 class PairAnswer:
     """A model's checked verdict on a pair. The cache keeps these three fields."""
 
     match: bool
     confidence: float
     reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class WordAnswer(Generic[Word]):
-    """A model's checked verdict that is one of a few words. The cache keeps these two fields."""
-
-    verdict: Word
-    reason: str
-
-
-def read_pair_answer(
-    text: str, notes: Iterable[str] = (), redact: Redact = one_line, code: str | None = None
-) -> PairAnswer:
-    """The verdict on a pair in what a model wrote about these notes; raises Malformed. `code`: that of the request."""
-    found = answer_in(text, "match", EchoedNotes(notes), _YES_OR_NO, "a yes or no", code)
-    if isinstance(found, str):
-        return PairAnswer(_YES_OR_NO[found], 1.0, f"The model answered only: {found}.")
-    return check_pair_answer(found, redact)
-
-
-def check_pair_answer(value: object, redact: Redact = one_line) -> PairAnswer:
-    """The three fields, checked; raises Malformed. A missing reason is allowed."""
-    if not isinstance(value, dict):
-        raise Malformed(NO_OBJECT)
-    match, confidence, reason = value.get("match"), value.get("confidence"), value.get("reason", "")
-    if not isinstance(match, bool):
-        raise Malformed('the answer\'s "match" is neither true nor false')
-    if not is_confidence(confidence):
-        raise Malformed('the answer\'s "confidence" is no number from 0 to 1')
-    return PairAnswer(match, float(confidence), redact(str(reason or "")))
-
-
-@dataclass(frozen=True, slots=True)
-class WordVerdicts(Generic[Word]):
-    """The words that a verdict may be, and those of them that count as an answer on their own.
-
-    A lone word comes with whether a comment gains by it: it then does not count if a note says it.
-    """
-
-    words: Sequence[Word]
-    alone: Mapping[str, bool]
-
-    def read(
-        self, text: str, notes: Iterable[str] = (), redact: Redact = one_line, code: str | None = None
-    ) -> WordAnswer[Word]:
-        """The verdict in what a model wrote about these notes; raises Malformed."""
-        found = answer_in(text, "verdict", EchoedNotes(notes), self.alone, "a verdict", code)
-        if isinstance(found, str):
-            found = {"verdict": found, "reason": f"The model answered only: {found}."}
-        return self.check(found, redact)
-
-    def check(self, value: object, redact: Redact = one_line) -> WordAnswer[Word]:
-        """The two fields, checked; raises Malformed. A missing reason is allowed."""
-        if not isinstance(value, dict):
-            raise Malformed(NO_OBJECT)
-        given = value.get("verdict")
-        verdict = next((word for word in self.words if word == given), None)
-        if verdict is None:
-            raise Malformed(f'the answer\'s "verdict" is none of {", ".join(self.words)}')
-        return WordAnswer(verdict, redact(str(value.get("reason") or "")))
 
 
 def answer_in(
@@ -137,7 +98,7 @@ def answer_in(
         alone = "the answer is not the JSON asked for and nothing else"
         raise Malformed(alone if "{" in text else f"the answer is neither the JSON asked for nor {in_words}")
     if not isinstance(value, dict):
-        raise Malformed(NO_OBJECT)
+        raise Malformed("the answer is JSON, but no object")
     if len(list(islice(_values_under(value, key), 2))) > 1:
         raise Malformed(_CONTRADICTS)
     repeated = value.pop(_REQUEST, code)

@@ -88,9 +88,6 @@ class AnswerStore:
                 self.cache.release(keys)
             raise
 
-    def start_renewing(self) -> None:
-        self._renewed = time.monotonic()
-
     def renew(self) -> None:
         """Renew the claims now and then; called often."""
         if self.cache is not None and time.monotonic() - self._renewed >= RENEWED_EVERY:
@@ -113,7 +110,7 @@ class AskLoop(Generic[Q, A]):
         self._lock = threading.Lock()
         self.unknown = self._look_up(dict.fromkeys(questions))
         self._batches = _in_batches(self.unknown, prompt.batch)
-        self._allowed = server.budget.left(len(self._batches))
+        self._allowed = server.stop.left(len(self._batches))
 
     def planned(self) -> Planned:
         """The calls to come and their length."""
@@ -124,10 +121,9 @@ class AskLoop(Generic[Q, A]):
         """Ask until each question has a result."""
         if self.results:
             # Its answers are here: what the server refuses now, it refuses for the question's sake.
-            self._server.endpoint.trusted = True
+            self._server.stop.trusted = True
         for batch in self._batches[self._allowed :]:
-            self._give_up(batch, self._server.budget.reason())
-        self._store.start_renewing()
+            self._give_up(batch, self._server.stop.limit_reason())
         allowed = self._batches[: self._allowed]
         self._server.run(allowed, self._attempt, self._give_up, self._sent, progress, self._store.renew)
         return self.results
@@ -220,7 +216,7 @@ class AskLoop(Generic[Q, A]):
     def _keep(self, answers: Mapping[Q, A]) -> list[tuple[Q, ...]]:
         """Keep answers and take them over; returns the smaller questions about the rest that they leave open."""
         if answers:
-            self._server.usable.used()
+            self._server.stop.usable()
         further: list[tuple[Q, ...]] = []
         for question, answer in answers.items():
             for key, value in self._divided.get(question, {}).items():

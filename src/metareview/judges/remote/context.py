@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 
-from metareview.judges.remote.answers import CutShort, JsonObject, parse
+from metareview.judges.remote.answers import ChatReply, CutShort, JsonObject, parse
 from metareview.judges.remote.pool import TooLong
 
 LARGER = (
@@ -74,13 +74,8 @@ def cut_question(body: JsonObject, reply: JsonObject) -> TooLong | None:
 
 def cut_answer(reply: JsonObject) -> CutShort | None:
     """CutShort for an answer that ended at the server's limit, unless it is complete JSON."""
-    choices = reply.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    if not isinstance(choice, dict) or choice.get("finish_reason") != "length":
-        return None
-    message = choice.get("message")
-    content = message.get("content") if isinstance(message, dict) else None
-    if isinstance(content, str) and isinstance(parse(content), dict):
+    answer = ChatReply.of(reply)
+    if answer.finish != "length" or isinstance(parse(answer.content), dict):
         return None
     return CutShort("the answer was cut at the server's limit on tokens (finish_reason length)")
 

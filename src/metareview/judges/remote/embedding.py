@@ -16,11 +16,13 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from metareview.judges.pair_verdicts import PairVerdict
 from metareview.judges.protocol import Planned
 from metareview.judges.remote.answers import JsonObject, Malformed, Redact
 from metareview.judges.remote.asking import AskResult
+from metareview.judges.remote.endpoint import EMBEDDINGS
 from metareview.judges.remote.model import RemoteOptions
-from metareview.judges.remote.pairs import Pair, PairVerdict, RemoteJudge
+from metareview.judges.remote.pairs import Pair, RemoteJudge
 from metareview.judges.remote.prompt import PartlyRead, Prompt
 from metareview.judges.remote.settings import ModelSettings
 from metareview.model.words import format_score
@@ -91,17 +93,15 @@ class EmbeddingJudge(RemoteJudge):
     In `usage`, `llm_calls` counts the batches sent, `cached` the pairs whose vectors both came from the cache.
     """
 
-    name, kind, operation = "embedding", "EMBEDDING", "embeddings"
-    optional_fields = ()
+    name, kind, operation = "embedding", "EMBEDDING", EMBEDDINGS
     threshold: float = THRESHOLD
-    largest_reply = 32 * 2**20  # 64 vectors of 16,000 numbers
 
     def __init__(self, settings: ModelSettings | None = None, **options: Unpack[RemoteOptions]) -> None:
         super().__init__(settings, **options)
         self.prompt = EmbeddingPrompt()
 
     def _verdicts(self, reviews: Sequence[Sequence[Pair]]) -> list[list[PairVerdict]]:
-        vectors = self._ask_questions(self.prompt, _texts(reviews))
+        vectors = self.ask_loop(self.prompt, _texts(reviews)).run(self.progress)
         empty: AskResult[Vector] = AskResult(None, reason="an empty note has no embedding")
 
         def compare(pair: Pair) -> PairVerdict:
@@ -117,7 +117,7 @@ class EmbeddingJudge(RemoteJudge):
         return [list(map(compare, pairs)) for pairs in reviews]
 
     def _planned(self, reviews: Sequence[Sequence[Pair]]) -> Planned:
-        return self._planned_calls(self.prompt, _texts(reviews))
+        return self.ask_loop(self.prompt, _texts(reviews)).planned()
 
 
 def _texts(reviews: Sequence[Sequence[Pair]]) -> list[str]:

@@ -10,10 +10,10 @@ import json
 import threading
 import time
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from metareview.errors import UsageError
 from metareview.http.connections import (
-    LARGEST_REPLY,
     USER_AGENT,
     Compressed,
     Connections,
@@ -26,9 +26,9 @@ from metareview.http.connections import (
 from metareview.judges.remote import context, local
 from metareview.judges.remote.answers import JsonObject, Malformed, parse
 from metareview.judges.remote.first_answer_timeout import FirstAnswerTimeout
-from metareview.judges.remote.pool import BACKOFF, GiveUp, RequestFailed, RetryLater, StopAsking
+from metareview.judges.remote.pool import GiveUp, RequestFailed, RetryLater
 from metareview.judges.remote.settings import ModelSettings
-from metareview.judges.remote.stop_conditions import Budget
+from metareview.judges.remote.stop_conditions import StopConditions
 from metareview.judges.remote.unsupported_fields import UnsupportedFields
 
 _PASSING = frozenset({408, 409, 425, 429})
@@ -43,12 +43,25 @@ unknown_parameter unsupported_parameter unsupported_value
 _KNOWN_ERRORS = frozenset(_ERRORS.split())
 """The codes and types of errors that are shown. Free text could repeat the key in a form that is not recognised."""
 _SETUP = frozenset({401, 402, 404, 405})
-_REFUSALS = 3
-_SILENCES = 8
 _UNREACHED = 6
 _LOADING = 4
 """In pauses between two attempts: how long a server may be out of reach at first, and how often one that is loading its
 model is looked at."""
+
+
+class Operation(NamedTuple):
+    """One of a server's operations: its path, the fields of a request that a server may refuse, and the bytes that a
+    reply may have."""
+
+    path: str
+    optional_fields: tuple[str, ...]
+    largest_reply: int
+
+
+CHAT = Operation("chat/completions", ("response_format", "temperature"), 8 * 2**20)
+"""No answer of a chat model, with all its thinking, is half as long."""
+EMBEDDINGS = Operation("embeddings", (), 32 * 2**20)
+"""64 vectors of 16,000 numbers."""
 
 
 class Endpoint:
@@ -57,45 +70,29 @@ class Endpoint:
     `post` raises RetryLater for what may pass (429, 408, 409, 425, 5xx, time-outs, dropped connections), Malformed
     for a reply that is no JSON object, GiveUp for a request that the server refuses, TooLong where that is for its
     length, and UsageError for what no request will ever get past: a wrong key, address or model. A request that is
-    refused is tried without the `optional` fields that the server may not know; one that no request was served with
+    refused is tried without the optional fields that the server may not know; one that no request was served with
     is left out from then on. A server that was never reached counts as absent after six times `backoff` seconds.
-    One that left two requests in a row unanswered for each that may be under way at once, and eight at least, is
-    asked no more: StopAsking. A request is over after `timeout` seconds, whatever trickles in meanwhile; until the
-    server has answered once it may take longer (`FirstAnswerTimeout`), and a server that says that it is loading
-    its model is waited for likewise.
+    A request is over after `timeout` seconds, whatever trickles in meanwhile; until the server has answered once it may
+    take longer (`FirstAnswerTimeout`), and a server that says that it is loading its model is waited for likewise.
     """
 
     def __init__(
         self,
         settings: ModelSettings,
-        operation: str,
-        optional: tuple[str, ...],
+        operation: Operation,
+        stop: StopConditions,
         concurrency: int,
         timeout: float,
-        backoff: float = BACKOFF,
-        largest_reply: int = LARGEST_REPLY,
-        budget: Budget | None = None,
+        backoff: float,
     ) -> None:
         self.settings = settings
-        self._budget = budget or Budget(None)
         self.requests = 0
-        self.trusted = False
-        """True once the server has served us: a refusal then is about the request, not the settings."""
-        self.silent = False
-        """True once the server left too many requests unanswered, so that it is asked no more."""
-        self._url = settings.address(operation)
-        self.server = f"the model server at {settings.shown_url}"
-        self._timeout, self._backoff, self._largest_reply = timeout, backoff, largest_reply
+        self._stop = stop
+        self._url = settings.address(operation.path)
+        self._timeout, self._backoff, self._largest_reply = timeout, backoff, operation.largest_reply
         self.first_answer = FirstAnswerTimeout(timeout, concurrency)
-        self._optional = UnsupportedFields(optional)
-        self._most_silences = max(_SILENCES, 2 * concurrency)
-        self._silences = 0
+        self._optional = UnsupportedFields(operation.optional_fields)
         self._unreachable_since: float | None = None
-        self._reached = False
-        self._started = 0
-        self._first = max(_REFUSALS, concurrency)
-        self._first_refused: set[int] = set()
-        self._last_refusal: tuple[str, int] | None = None
         self._lock = threading.Lock()
         self._connections = Connections(settings.url, concurrency)
         self._headers = {"Content-Type": "application/json", "User-Agent": USER_AGENT}
@@ -107,34 +104,25 @@ class Endpoint:
         """The optional fields that requests were served without, and none was served with."""
         return self._optional.left_out
 
-    @property
-    def silence(self) -> str:
-        """The description of a server that answers nothing."""
-        return f"no answer to {self._most_silences} requests in a row within {self._timeout:g} s each"
-
     def post(self, body: JsonObject, *, divisible: bool = False) -> JsonObject:
         """The decoded reply to a successful request.
 
         A refusal of a `divisible` request says nothing of the settings: its parts may be served.
         """
-        if self.silent:
-            raise StopAsking(f"not asked: {self.silence}", sent=False)
-        asked, body = body, self._optional.of(body)
-        with self._lock:
-            number = self._started
-            self._started += not divisible
+        number = self._stop.start(divisible=divisible)
+        whole, body = body, self._optional.of(body)
         refused: set[str] = set()
         while True:
             try:
                 status, headers, data = self._send(json.dumps(body, separators=(",", ":")).encode())
             except RetryLater as problem:
                 if problem.timed_out:
-                    self._optional.failed(asked, body, unanswered=True)
+                    self._optional.failed(whole, body, unanswered=True)
                 raise
             if 200 <= status < 300:
-                self.trusted = True
+                self._stop.trusted = True
                 self.first_answer.answered()
-                self._optional.served(asked, body, refused)
+                self._optional.served(whole, body, refused)
                 return _decode(data)
             if too_long := context.refusal(status, data):
                 raise too_long
@@ -142,25 +130,24 @@ class Endpoint:
             field = self._optional.refused(status, data, body)
             if field is None:
                 if status == 500:
-                    self._optional.failed(asked, body, unanswered=False)
+                    self._optional.failed(whole, body, unanswered=False)
                 raise self._problem(status, headers, data, number, divisible)
             del body[field]
             refused.add(field)
 
     def raise_if_never_served(self) -> None:
         """At the end of a batch: requests were refused, none was ever served: the settings are wrong."""
-        if self._last_refusal and not self.trusted:
-            raise self._setup_error(*self._last_refusal)
+        if self._stop.last_refusal and not self._stop.trusted:
+            raise self._setup_error(*self._stop.last_refusal)
 
     def close(self) -> None:
         self._connections.close()
 
     def _send(self, body: bytes) -> tuple[int, Mapping[str, str], bytes]:
-        """One HTTP exchange, counted if it reached the server: status, headers, body. StopAsking where the budget has
-        none left."""
+        """One HTTP exchange, counted if it reached the server: status, headers, body."""
         from urllib3 import exceptions
 
-        self._budget.take()
+        self._stop.take()
         problem: RequestFailed | None = None
         reply: Reply | None = None
         started, longest, deadline = time.monotonic(), self.first_answer.longest, self.first_answer.sent()
@@ -170,19 +157,20 @@ class Endpoint:
                 largest=self._largest_reply,
             )  # fmt: skip
         except (exceptions.NewConnectionError, exceptions.ConnectTimeoutError, exceptions.ProxyError) as error:
-            self._budget.give_back()
+            self._stop.give_back()
             raise self._unreachable(error) from None
         except exceptions.SSLError as error:
-            self._budget.give_back()
+            self._stop.give_back()
             message = tls_problem(error)
-            if not self._reached:
-                raise UsageError(f"{self.server}: {message}. Check its certificate.") from None
+            if not self.requests:
+                raise UsageError(f"{self.settings.server_name}: {message}. Check its certificate.") from None
             raise RetryLater(f"no secure connection: {message}", sent=False) from None
         except (exceptions.TimeoutError, TimeoutError):
-            problem = self._unanswered(deadline() - started)
+            seconds = max(deadline() - started, self._timeout)
+            problem = RetryLater(f"no answer within {seconds:.3g} s", timed_out=True)
         except UnusableReply as error:
-            if isinstance(error, Compressed) and not self.trusted:
-                raise UsageError(f"{self.server}: {error}. Turn its compression off.") from None
+            if isinstance(error, Compressed) and not self._stop.trusted:
+                raise UsageError(f"{self.settings.server_name}: {error}. Turn its compression off.") from None
             problem = GiveUp(str(error))
         except (exceptions.HTTPError, OSError) as error:
             problem = RetryLater(f"the connection was dropped ({type(error).__name__})")
@@ -190,22 +178,13 @@ class Endpoint:
             self.first_answer.over(heard=reply is not None)
         with self._lock:
             self.requests += 1
-            self._reached = True
-            if problem is None:
-                self._silences = 0
+        if isinstance(problem, RetryLater) and problem.timed_out:
+            self._stop.unanswered()
         if problem is not None:
             raise problem
         assert reply is not None
+        self._stop.replied()
         return reply.status, reply.headers, reply.data
-
-    def _unanswered(self, seconds: float) -> RequestFailed:
-        """A request that ran out of time: one of too many in a row, or one to try again."""
-        with self._lock:
-            self._silences += 1
-            self.silent = self.silent or self._silences >= self._most_silences
-        if self.silent:
-            return StopAsking(f"given up: {self.silence}")
-        return RetryLater(f"no answer within {max(seconds, self._timeout):.3g} s", timed_out=True)
 
     def _unreachable(self, error: Exception) -> Exception:
         """A server that was never reached is a wrong address; one that is gone may come back."""
@@ -213,10 +192,12 @@ class Endpoint:
         with self._lock:
             now = time.monotonic()
             self._unreachable_since = self._unreachable_since or now
-            if not self._reached and now - self._unreachable_since >= _UNREACHED * self._backoff:
+            if not self.requests and now - self._unreachable_since >= _UNREACHED * self._backoff:
                 fix = f"Check {self.settings.kind}_MODEL_URL, and that the server is running."
                 start = local.how_to_start(self.settings)
-                return UsageError(f"{self.server} cannot be reached ({reason}). {fix}{start and ' '}{start}")
+                return UsageError(
+                    f"{self.settings.server_name} cannot be reached ({reason}). {fix}{start and ' '}{start}"
+                )
         return RetryLater(reason, sent=False)
 
     def _problem(
@@ -234,12 +215,7 @@ class Endpoint:
                 return RetryLater(f"{reason}: it is loading its model", wait=wait, all_wait=True, costs_nothing=free)
             all_wait = wait is not None and status in (429, 503)
             return RetryLater(reason, wait=wait, all_wait=all_wait, fewer_at_once=status == 429)
-        with self._lock:
-            if not divisible:
-                self._last_refusal = (reason, status)
-                self._first_refused |= {number} if number < self._first else set()
-            # The requests that went out first, however their answers come in: if none was served, none will be.
-            hopeless = not self.trusted and len(self._first_refused) == self._first
+        hopeless = not divisible and self._stop.refused(reason, status, number)
         if status in _SETUP or status < 400 or hopeless:
             return self._setup_error(reason, status, local.missing(self.settings, data) if status == 404 else "")
         return GiveUp(f"the server refuses this request ({reason})")
@@ -257,7 +233,7 @@ class Endpoint:
             fix = f"It redirects. Set {kind}_MODEL_URL to the final address."
         if status == 401:
             reason = "HTTP 401, the key is refused" if self.settings.api_key else "HTTP 401, it wants a key"
-        return UsageError(f"{self.server} refuses to answer ({reason}). {fix}")
+        return UsageError(f"{self.settings.server_name} refuses to answer ({reason}). {fix}")
 
 
 def _known_error(data: bytes) -> str:

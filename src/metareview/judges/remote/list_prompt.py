@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import chain
 
-from metareview.judges.remote.answers import ECHOES, JsonObject, Malformed, PairAnswer, Redact, answer_in, is_confidence
+from metareview.judges.remote.answers import ECHOES, ChatReply, JsonObject, Malformed, PairAnswer, Redact, is_confidence
 from metareview.judges.remote.asking import AskResult
 from metareview.judges.remote.echoed_notes import EchoedNotes
-from metareview.judges.remote.lists import VERSION, NoteList, cut
+from metareview.judges.remote.lists import VERSION, NoteList, cut, instruction
 from metareview.judges.remote.pairs import Pair
-from metareview.judges.remote.prompt import ChatPrompt, answer_object, content_of, strict_format
+from metareview.judges.remote.prompt import ChatPrompt, answer_object, content_of, strict_format, system_and_user
 from metareview.model.words import one_line
 
 NOT_LISTED = PairAnswer(match=False, confidence=1.0, reason="not among the matches that the model listed")
@@ -45,7 +47,7 @@ class ListAnswer:
         """The verdict on each pair asked about; None for one that must be asked about elsewhere."""
         of_reference, of_comment = _positions(notes.references), _positions(notes.comments)
         found: dict[Pair, PairAnswer | None] = {}
-        for pair in notes.asked:
+        for pair in notes.pairs:
             ids = of_reference[pair[1]], of_comment[pair[0]]
             found[pair] = None if _covered(ids, self.open) else self.matches.get(ids, NOT_LISTED)
         return found
@@ -59,30 +61,62 @@ class ListPrompt(ChatPrompt[NoteList, ListAnswer]):
 
     version = VERSION
     response_format = strict_format("matches", matches={"type": "array", "items": _MATCH})
+    key, in_words = "matches", "a list of matches"
 
     def texts(self, question: NoteList) -> Sequence[str]:
+        return (*question.references, *question.comments)
+
+    def key_parts(self, question: NoteList) -> Sequence[str]:
         return question.content
 
-    def characters(self, question: NoteList) -> int:
-        return question.characters
+    def code(self, question: NoteList) -> str:
+        return question.code
 
     def messages(self, question: NoteList) -> list[dict[str, str]]:
-        return question.messages
+        return system_and_user(instruction(), question.text)
 
-    def parse(self, text: str, question: NoteList, redact: Redact) -> ListAnswer:
-        return read_list_answer(text, question, redact)
+    def check(self, value: JsonObject, question: NoteList, redact: Redact = one_line) -> ListAnswer:
+        if not isinstance(entries := value.get("matches"), list):
+            raise Malformed('the answer has no "matches"')
+        listed: dict[Ids, PairAnswer] = {}
+        odd: dict[Ids, None] = {}
+        echoed = EchoedNotes((*question.references, *question.comments))
+        echoes = [isinstance(entry, dict) and _is_echo(entry, echoed) for entry in entries]
+        if entries and all(echoes):
+            raise Malformed(ECHOES)
+        for entry, is_echo in zip(entries, echoes, strict=True):
+            if not isinstance(entry, dict):
+                raise Malformed("the answer lists something that is no match")
+            ids = _ids(entry, question)
+            confidence, reason = entry.get("confidence"), redact(str(entry.get("reason") or ""))
+            if ids == (None, None):
+                raise Malformed("the answer names two question that were not in the list")
+            # An entry may say of itself that it is none, where no schema forbids it.
+            if is_echo or None in ids or not is_confidence(confidence) or entry.get("match", True) is not True:
+                odd[ids] = None
+                continue
+            match = PairAnswer(True, float(confidence), reason)
+            if listed.setdefault(ids, match).confidence != match.confidence:
+                odd[ids] = None
+        return ListAnswer({ids: match for ids, match in listed.items() if not _covered(ids, odd)}, tuple(odd))
+
+    def parse(self, text: str, question: NoteList, redact: Redact = one_line) -> ListAnswer:
+        answer = super().parse(text, question, redact)
+        if answer.open and not any(answer.verdicts(question).values()):
+            raise Malformed("the answer names notes that were not in the list, or no confidence from 0 to 1")
+        return answer
 
     def read(self, batch: Sequence[NoteList], reply: JsonObject, redact: Redact) -> dict[NoteList, ListAnswer]:
         content_of(reply)
         # What is not listed is a no, so the end of the answer must be there.
-        if reply["choices"][0].get("finish_reason") in ("length", "content_filter"):
+        if ChatReply.of(reply).finish in ("length", "content_filter"):
             raise Malformed("the answer was cut off")
         return super().read(batch, reply, redact)
 
     def from_json(self, question: NoteList, value: JsonObject) -> ListAnswer:
-        answer, entries = _checked(value, question), value.get("open")
+        answer, entries = self.check(value, question), value.get("open")
         # No answer to a single pair leaves it open: it would be asked for in smaller lists for ever.
-        if answer.open or not isinstance(entries, list) or (entries and len(question.asked) < 2):
+        if answer.open or not isinstance(entries, list) or (entries and len(question.pairs) < 2):
             raise Malformed("the kept value is no answer")
         return ListAnswer(answer.matches, tuple(_kept_open(entry, question) for entry in entries))
 
@@ -90,42 +124,40 @@ class ListPrompt(ChatPrompt[NoteList, ListAnswer]):
         return answer.to_json()
 
     def divided(self, question: NoteList) -> ListAnswer | None:
-        return DIVIDED if len(question.asked) > 1 else None
+        return DIVIDED if len(question.pairs) > 1 else None
 
     def parts(self, question: NoteList, answer: ListAnswer) -> Sequence[NoteList]:
         left = [pair for pair, verdict in answer.verdicts(question).items() if verdict is None]
         return question.smaller(left) if left else ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ReviewLists:
-    """The lists that hold the pairs of several questions, equal lists once."""
+    """The lists that hold the pairs of several reviews; those with equal notes are asked about as one."""
 
-    lists: Sequence[NoteList]
-    of_pair: Sequence[Mapping[Pair, tuple[str, ...]]]
-    """For each question the content of the list that each of its pairs is in."""
+    of_review: Sequence[Sequence[NoteList]]
 
     @classmethod
     def of(cls, reviews: Iterable[Iterable[Pair]]) -> ReviewLists:
-        lists: dict[tuple[str, ...], NoteList] = {}
-        of_pair = []
-        for pairs in reviews:
-            found: dict[Pair, tuple[str, ...]] = {}
-            for notes in cut(pairs):
-                content = notes.content
-                found |= dict.fromkeys(notes.asked, content)
-                if content in lists:  # other pairs of the same notes may be asked about
-                    notes = replace(notes, asked=notes.asked | lists[content].asked)
-                lists[content] = notes
-            of_pair.append(found)
-        return cls(list(lists.values()), of_pair)
+        return cls([cut(pairs) for pairs in reviews])
+
+    @cached_property
+    def merged(self) -> dict[tuple[str, ...], NoteList]:
+        """The lists to ask about, by content: each with the pairs that any review asks about."""
+        merged: dict[tuple[str, ...], NoteList] = {}
+        for notes in chain.from_iterable(self.of_review):
+            before = merged.get(notes.content)
+            merged[notes.content] = replace(notes, pairs=notes.pairs | before.pairs) if before else notes
+        return merged
 
     def by_pair(
         self, prompt: ListPrompt, results: Mapping[NoteList, AskResult[ListAnswer]]
     ) -> list[dict[Pair, AskResult[PairAnswer]]]:
-        """For each question the result of each pair."""
-        of_list = {notes.content: _by_pair(prompt, notes, results) for notes in self.lists}
-        return [{pair: of_list[content][pair] for pair, content in found.items()} for found in self.of_pair]
+        """For each review the result of each pair."""
+        found = {content: _by_pair(prompt, notes, results) for content, notes in self.merged.items()}
+        return [
+            {pair: found[notes.content][pair] for notes in lists for pair in notes.pairs} for lists in self.of_review
+        ]
 
 
 def _by_pair(
@@ -133,51 +165,12 @@ def _by_pair(
 ) -> dict[Pair, AskResult[PairAnswer]]:
     result = results[notes]
     if result.answer is None:
-        return dict.fromkeys(notes.asked, AskResult(None, reason=result.reason))
+        return dict.fromkeys(notes.pairs, AskResult(None, reason=result.reason))
     verdicts = result.answer.verdicts(notes)
     found = {pair: AskResult(verdict, result.by) for pair, verdict in verdicts.items() if verdict is not None}
     for part in prompt.parts(notes, result.answer):
         found |= _by_pair(prompt, part, results)
     return found
-
-
-def read_list_answer(text: str, notes: NoteList, redact: Redact = one_line) -> ListAnswer:
-    """The answer in what a model wrote; raises Malformed, also where it says nothing about any pair asked about."""
-    found = answer_in(text, "matches", _notes_of(notes), {}, "a list of matches", notes.code)
-    answer = _checked(found, notes, redact)
-    if answer.open and not any(answer.verdicts(notes).values()):
-        raise Malformed("the answer names notes that were not in the list, or no confidence from 0 to 1")
-    return answer
-
-
-def _checked(value: object, notes: NoteList, redact: Redact = one_line) -> ListAnswer:
-    if not isinstance(value, dict) or not isinstance(entries := value.get("matches"), list):
-        raise Malformed('the answer has no "matches"')
-    listed: dict[Ids, PairAnswer] = {}
-    odd: dict[Ids, None] = {}
-    echoed = _notes_of(notes)
-    echoes = [isinstance(entry, dict) and _is_echo(entry, echoed) for entry in entries]
-    if entries and all(echoes):
-        raise Malformed(ECHOES)
-    for entry, is_echo in zip(entries, echoes, strict=True):
-        if not isinstance(entry, dict):
-            raise Malformed("the answer lists something that is no match")
-        ids = _ids(entry, notes)
-        confidence, reason = entry.get("confidence"), redact(str(entry.get("reason") or ""))
-        if ids == (None, None):
-            raise Malformed("the answer names two notes that were not in the list")
-        # An entry may say of itself that it is none, where no schema forbids it.
-        if is_echo or None in ids or not is_confidence(confidence) or entry.get("match", True) is not True:
-            odd[ids] = None
-            continue
-        match = PairAnswer(True, float(confidence), reason)
-        if listed.setdefault(ids, match).confidence != match.confidence:
-            odd[ids] = None
-    return ListAnswer({ids: match for ids, match in listed.items() if not _covered(ids, odd)}, tuple(odd))
-
-
-def _notes_of(notes: NoteList) -> EchoedNotes:
-    return EchoedNotes((*notes.references, *notes.comments))
 
 
 def _is_echo(entry: JsonObject, notes: EchoedNotes) -> bool:

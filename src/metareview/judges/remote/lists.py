@@ -18,7 +18,7 @@ from itertools import pairwise
 import numpy as np
 
 from metareview.judges.remote.pairs import Pair
-from metareview.judges.remote.prompt import request_code, system_and_user, wording
+from metareview.judges.remote.prompt import request_code, wording
 
 VERSION = "list-2"
 MOST_NOTES, MOST_CHARACTERS = 40, 60_000
@@ -30,24 +30,24 @@ _AROUND = len('{"id":10,"note":},')
 
 @dataclass(frozen=True, slots=True)
 class NoteList:
-    """The notes of one request. The id of a note is its position; `asked` are the pairs whose verdicts are wanted."""
+    """The notes of one request. The id of a note is its position; `pairs` are those whose verdicts are wanted."""
 
     references: tuple[str, ...]
     comments: tuple[str, ...]
-    asked: frozenset[Pair]
+    pairs: frozenset[Pair]
 
     @classmethod
-    def of(cls, asked: Iterable[Pair]) -> NoteList:
+    def of(cls, pairs: Iterable[Pair]) -> NoteList:
         """The list of the notes that occur in these pairs."""
-        asked = frozenset(asked)
-        comments, references = (sorted({pair[side] for pair in asked}) for side in (_COMMENT, _REFERENCE))
+        pairs = frozenset(pairs)
+        comments, references = (sorted({pair[side] for pair in pairs}) for side in (_COMMENT, _REFERENCE))
         # By the whole content and the side too: a note is not always the first one, nor do equal notes stand side by
         # side.
         content = _hash(json.dumps([references, comments]))
         return cls(
             tuple(sorted(references, key=lambda note: _hash(f"reference {content} {note}"))),
             tuple(sorted(comments, key=lambda note: _hash(f"comment {content} {note}"))),
-            asked,
+            pairs,
         )
 
     @property
@@ -68,21 +68,12 @@ class NoteList:
         message = {**entries, "request": self.code, "task": closing_instruction()}
         return json.dumps(message, ensure_ascii=False, separators=(",", ":"))
 
-    @property
-    def messages(self) -> list[dict[str, str]]:
-        return system_and_user(instruction(), self.text)
-
-    @property
-    def characters(self) -> int:
-        """Of both messages."""
-        return len(instruction()) + len(self.text)
-
-    def smaller(self, asked: Collection[Pair]) -> list[NoteList]:
+    def smaller(self, pairs: Collection[Pair]) -> list[NoteList]:
         """Lists for a part of the pairs, or for all of them, each with fewer notes than this one."""
-        alone = NoteList.of(asked)
+        alone = NoteList.of(pairs)
         if len(alone.content) < len(self.content):
             return [alone]
-        return [NoteList.of(half) for half in _Cutter.of(asked).halves(asked)]
+        return [NoteList.of(half) for half in _Cutter.of(pairs).halves(pairs)]
 
 
 def instruction() -> str:
@@ -101,16 +92,16 @@ def _frame() -> int:
     return len(NoteList((), (), frozenset()).text)
 
 
-def cut(asked: Iterable[Pair]) -> list[NoteList]:
+def cut(pairs: Iterable[Pair]) -> list[NoteList]:
     """As few lists as are easily found that hold each of these pairs once, none of them too long.
 
     Pairs that are connected stay together where they can: a list with notes that no pair connects asks for nothing.
     """
-    asked = frozenset(asked)
-    cutter = _Cutter.of(asked)
+    pairs = frozenset(pairs)
+    cutter = _Cutter.of(pairs)
     lists: list[NoteList] = []
     parts: list[list[Pair]] = []
-    for connected in cutter.components(asked):
+    for connected in cutter.components(pairs):
         pieces = list(cutter.pieces(connected))
         if len(pieces) > 1:
             lists += map(NoteList.of, pieces)

@@ -10,17 +10,20 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from functools import cached_property
 from itertools import chain
+from types import MappingProxyType
 from typing import Self, Unpack
 
+from metareview.judges.pair_verdicts import PairVerdict
 from metareview.judges.protocol import DIFFERENT, SAME, Planned
 from metareview.judges.registry import PAIR, REVIEW, JudgeOptions, check_ask
-from metareview.judges.remote.answers import JsonObject, PairAnswer, Redact, check_pair_answer, read_pair_answer
+from metareview.judges.remote.answers import JsonObject, Malformed, PairAnswer, Redact, is_confidence
 from metareview.judges.remote.asking import AskResult
 from metareview.judges.remote.list_prompt import ListPrompt, ReviewLists
 from metareview.judges.remote.model import RemoteOptions, remote_options
-from metareview.judges.remote.pairs import Pair, PairVerdict, RemoteJudge
-from metareview.judges.remote.prompt import TEMPERATURE, TemplatePrompt, not_an_echo, strict_format
+from metareview.judges.remote.pairs import Pair, RemoteJudge
+from metareview.judges.remote.prompt import TEMPERATURE, TemplatePrompt, strict_format
 from metareview.judges.remote.settings import ModelSettings
+from metareview.model.words import one_line
 
 
 class PairPrompt(TemplatePrompt[Pair, PairAnswer]):
@@ -31,6 +34,9 @@ class PairPrompt(TemplatePrompt[Pair, PairAnswer]):
         "verdict", match={"type": "boolean"}, confidence={"type": "number"}, reason={"type": "string"}
     )
     """Without the range of `confidence`, since several servers refuse `minimum` in a strict schema."""
+
+    key, in_words = "match", "a yes or no"
+    lone_words = MappingProxyType({"yes": True, "no": False})
 
     def texts(self, question: Pair) -> Pair:
         return question
@@ -49,11 +55,16 @@ class PairPrompt(TemplatePrompt[Pair, PairAnswer]):
     def _frame(self) -> int:
         return super().characters(("", ""))
 
-    def parse(self, text: str, question: Pair, redact: Redact) -> PairAnswer:
-        return read_pair_answer(text, question, redact, self.code(question))
+    def of_word(self, word: str) -> JsonObject:
+        return {"match": word == "yes", "confidence": 1.0}
 
-    def from_json(self, question: Pair, value: JsonObject) -> PairAnswer:
-        return check_pair_answer(not_an_echo(value, question))
+    def check(self, value: JsonObject, question: Pair, redact: Redact = one_line) -> PairAnswer:
+        match, confidence = value.get("match"), value.get("confidence")
+        if not isinstance(match, bool):
+            raise Malformed('the answer\'s "match" is neither true nor false')
+        if not is_confidence(confidence):
+            raise Malformed('the answer\'s "confidence" is no number from 0 to 1')
+        return PairAnswer(match, float(confidence), redact(str(value.get("reason") or "")))
 
     def to_json(self, answer: PairAnswer) -> JsonObject:
         return asdict(answer)
@@ -86,16 +97,16 @@ class LlmJudge(RemoteJudge):
     def _verdicts(self, reviews: Sequence[Sequence[Pair]]) -> list[list[PairVerdict]]:
         if self._in_lists:
             lists = ReviewLists.of(reviews)
-            found = lists.by_pair(self._lists, self._ask_questions(self._lists, lists.lists))
+            found = lists.by_pair(self._lists, self.ask_loop(self._lists, lists.merged.values()).run(self.progress))
         else:
-            results = self._ask_questions(self._pairs, chain.from_iterable(reviews))
+            results = self.ask_loop(self._pairs, chain.from_iterable(reviews)).run(self.progress)
             found = [results] * len(reviews)
         return [[self._verdict(of_pair[pair]) for pair in pairs] for pairs, of_pair in zip(reviews, found, strict=True)]
 
     def _planned(self, reviews: Sequence[Sequence[Pair]]) -> Planned:
         if self._in_lists:
-            return self._planned_calls(self._lists, ReviewLists.of(reviews).lists)
-        return self._planned_calls(self._pairs, chain.from_iterable(reviews))
+            return self.ask_loop(self._lists, ReviewLists.of(reviews).merged.values()).planned()
+        return self.ask_loop(self._pairs, chain.from_iterable(reviews)).planned()
 
     def _verdict(self, result: AskResult[PairAnswer]) -> PairVerdict:
         answer = result.answer

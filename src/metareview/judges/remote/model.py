@@ -7,16 +7,15 @@ from types import MappingProxyType
 from typing import Self, TypedDict, TypeVar, Unpack
 
 from metareview.errors import UsageError
-from metareview.judges.protocol import Parameters, Planned, Progress
+from metareview.judges.protocol import Parameters, Progress
 from metareview.judges.registry import JudgeOptions
-from metareview.judges.remote.asking import AnswerStore, AskLoop, AskResult
+from metareview.judges.remote.asking import AnswerStore, AskLoop
 from metareview.judges.remote.cache import VerdictCache
-from metareview.judges.remote.endpoint import Endpoint
-from metareview.judges.remote.pool import BACKOFF, RequestPool
+from metareview.judges.remote.endpoint import CHAT, Operation
+from metareview.judges.remote.pool import BACKOFF
 from metareview.judges.remote.prompt import Prompt
 from metareview.judges.remote.server import RemoteServer
 from metareview.judges.remote.settings import ModelSettings
-from metareview.judges.remote.stop_conditions import Budget
 
 Q = TypeVar("Q")
 A = TypeVar("A")
@@ -48,9 +47,7 @@ class RemoteModel:
 
     name: str  # part of the cache keys
     kind: str = "LLM"  # whose settings it takes: LLM or EMBEDDING
-    operation: str = "chat/completions"
-    optional_fields: tuple[str, ...] = ("response_format", "temperature")  # left out if the server refuses them
-    largest_reply = 8 * 2**20  # no answer of a chat model, with all its thinking, is half as long
+    operation: Operation = CHAT
     parameters: Parameters = MappingProxyType({})
 
     def __init__(self, settings: ModelSettings | None = None, **options: Unpack[RemoteOptions]) -> None:
@@ -68,18 +65,7 @@ class RemoteModel:
         timeout = self.settings.timeout if timeout is None else timeout
         self.parameters: Parameters = {"model": self.settings.model, "server": self.settings.server, **self.parameters}
         self.cache, self.progress = options.get("cache"), options.get("progress")
-        budget, pool = Budget(max_calls), RequestPool(concurrency, backoff, timeout)
-        self._endpoint = Endpoint(
-            self.settings,
-            self.operation,
-            self.optional_fields,
-            concurrency=concurrency,
-            timeout=timeout,
-            backoff=backoff,
-            largest_reply=self.largest_reply,
-            budget=budget,
-        )
-        self._server = RemoteServer(self.settings, self._endpoint, pool, budget)
+        self._server = RemoteServer(self.settings, self.operation, max_calls, concurrency, timeout, backoff)
         self._store = AnswerStore(self.cache, self.name, self.settings.model, self.settings.server)
         self.usage = self._server.usage
 
@@ -97,7 +83,7 @@ class RemoteModel:
         return self.settings.origin
 
     def close(self) -> None:
-        self._endpoint.close()
+        self._server.endpoint.close()
         if self.cache is not None:
             self.cache.close()
 
@@ -105,13 +91,8 @@ class RemoteModel:
         """The cache key of this model's answer to a question."""
         return self._store.key(prompt, question)
 
-    def _ask_questions(self, prompt: Prompt[Q, A], questions: Iterable[Q]) -> dict[Q, AskResult[A]]:
-        return self._asking(prompt, questions).run(self.progress)
-
-    def _planned_calls(self, prompt: Prompt[Q, A], questions: Iterable[Q]) -> Planned:
-        return self._asking(prompt, questions).planned()
-
-    def _asking(self, prompt: Prompt[Q, A], questions: Iterable[Q]) -> AskLoop[Q, A]:
+    def ask_loop(self, prompt: Prompt[Q, A], questions: Iterable[Q]) -> AskLoop[Q, A]:
+        """The loop that asks these questions, or plans to."""
         return AskLoop(prompt, questions, self._server, self._store)
 
 

@@ -3,32 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Generic, Self, TypeVar
 
 from metareview.judges.protocol import Planned
-from metareview.judges.remote.answers import JsonObject, Redact, Word, WordAnswer, WordVerdicts
+from metareview.judges.remote.answers import JsonObject, Malformed, Redact
 from metareview.judges.remote.asking import AskResult
 from metareview.judges.remote.model import RemoteModel
-from metareview.judges.remote.prompt import TEMPERATURE, TemplatePrompt, not_an_echo, strict_format
+from metareview.judges.remote.prompt import TEMPERATURE, TemplatePrompt, strict_format
+from metareview.model.words import one_line
 
 Q = TypeVar("Q")
+Word = TypeVar("Word", bound=str)
+
+
+@dataclass(frozen=True, slots=True)
+class WordAnswer(Generic[Word]):
+    """A model's checked verdict that is one of a few words. The cache keeps these two fields."""
+
+    verdict: Word
+    reason: str
 
 
 class OneWordPrompt(TemplatePrompt[Q, WordAnswer[Word]]):
     """A prompt whose answer is a word and a reason."""
 
-    verdicts: WordVerdicts[Word]
+    words: Sequence[Word]
+    """The words that a verdict may be."""
+    key, in_words = "verdict", "a verdict"
 
     def __init__(self) -> None:
-        words = {"type": "string", "enum": list(self.verdicts.words)}
+        words = {"type": "string", "enum": list(self.words)}
         self.response_format = strict_format("verdict", verdict=words, reason={"type": "string"})
 
-    def parse(self, text: str, question: Q, redact: Redact) -> WordAnswer[Word]:
-        return self.verdicts.read(text, self.texts(question), redact, self.code(question))
+    def of_word(self, word: str) -> JsonObject:
+        return {"verdict": word}
 
-    def from_json(self, question: Q, value: JsonObject) -> WordAnswer[Word]:
-        return self.verdicts.check(not_an_echo(value, self.texts(question)))
+    def check(self, value: JsonObject, question: Q, redact: Redact = one_line) -> WordAnswer[Word]:
+        given = value.get("verdict")
+        verdict = next((word for word in self.words if word == given), None)
+        if verdict is None:
+            raise Malformed(f'the answer\'s "verdict" is none of {", ".join(self.words)}')
+        return WordAnswer(verdict, redact(str(value.get("reason") or "")))
 
     def to_json(self, answer: WordAnswer[Word]) -> JsonObject:
         return asdict(answer)
@@ -45,14 +61,14 @@ class OneWordModel(RemoteModel, Generic[Q, Word]):
 
     def results(self, questions: Sequence[Q]) -> list[AskResult[WordAnswer[Word]]]:
         """The result of each question, in their order."""
-        results = self._ask_questions(self.prompt, questions)
+        results = self.ask_loop(self.prompt, questions).run(self.progress)
         found = [results[question] for question in questions]
         self.usage.cached += sum(result.by == "cache" for result in found)
         return found
 
     def planned(self, questions: Sequence[Q]) -> Planned:
         """The calls to come at most, after the cache. Asks nothing."""
-        return self._planned_calls(self.prompt, questions)
+        return self.ask_loop(self.prompt, questions).planned()
 
     def __enter__(self) -> Self:
         return self

@@ -2,47 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Unpack
 
-import numpy as np
-
-from metareview.judges.protocol import (
-    DIFFERENT,
-    SAME,
-    UNDECIDED,
-    Answer,
-    ModelJudge,
-    Planned,
-    Question,
-    check_threshold,
-)
+from metareview.judges.pair_verdicts import PairVerdict, answer_of
+from metareview.judges.protocol import Answer, ModelJudge, Planned, Question, check_threshold
 from metareview.judges.remote.model import RemoteModel, RemoteOptions
 from metareview.judges.remote.prompt import sendable
 from metareview.judges.remote.settings import ModelSettings
 
 Pair = tuple[str, str]  # a generated note and a reference's note
-
-
-@dataclass(frozen=True, slots=True)
-class PairVerdict:
-    """The verdict on a pair. The score is the probability of a match."""
-
-    match: int
-    score: float
-    reason: str = ""
-    by: str = "model"
-
-    @classmethod
-    def undecided(cls, reason: str) -> PairVerdict:
-        return cls(UNDECIDED, math.nan, reason)
-
-    @classmethod
-    def of_score(cls, score: float, threshold: float, reason: str, by: str) -> PairVerdict:
-        return cls(SAME if score >= threshold else DIFFERENT, score, reason, by)
 
 
 class RemoteJudge(RemoteModel, ModelJudge):
@@ -71,7 +41,7 @@ class RemoteJudge(RemoteModel, ModelJudge):
         return self._planned([_sendable(pairs)]).calls
 
     def judge(self, questions: Sequence[Question]) -> list[Answer]:
-        return [_answer(verdicts) for verdicts in self._counted(list(map(_sendable_pairs, questions)))]
+        return list(map(answer_of, self._counted(list(map(_sendable_pairs, questions)))))
 
     def planned(self, questions: Sequence[Question]) -> Planned:
         return self._planned(list(map(_sendable_pairs, questions)))
@@ -91,12 +61,3 @@ def _sendable_pairs(question: Question) -> list[Pair]:
     """The notes of a question's pairs, as a model gets to read them."""
     generated, reference = (list(map(sendable, notes)) for notes in (question.generated, question.reference))
     return [(generated[g], reference[r]) for g, r in question.pairs.tolist()]
-
-
-def _answer(verdicts: Sequence[PairVerdict]) -> Answer:
-    return Answer(
-        score=np.array([verdict.score for verdict in verdicts], np.float64),
-        match=np.array([verdict.match for verdict in verdicts], np.int8),
-        reason=[verdict.reason for verdict in verdicts],
-        by=[verdict.by for verdict in verdicts],
-    )

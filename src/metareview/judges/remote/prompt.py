@@ -12,7 +12,7 @@ import hashlib
 import json
 import secrets
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
 from itertools import count
@@ -21,8 +21,9 @@ from typing import Generic, TypeVar
 
 from metareview.judges.protocol import judged_part
 from metareview.judges.remote import context
-from metareview.judges.remote.answers import ECHOES, JsonObject, Malformed, Redact
+from metareview.judges.remote.answers import ECHOES, ChatReply, JsonObject, Malformed, Redact, answer_in
 from metareview.judges.remote.echoed_notes import EchoedNotes
+from metareview.model.words import one_line
 
 Q = TypeVar("Q")
 A = TypeVar("A")
@@ -83,10 +84,16 @@ class Prompt(ABC, Generic[Q, A]):
 
 
 class ChatPrompt(Prompt[Q, A]):
-    """A prompt for a chat model: two messages about one question."""
+    """A prompt for a chat model: two messages about one question, and an object with the answer under a key."""
 
     parameters = TEMPERATURE
     response_format: JsonObject
+    key: str
+    in_words: str
+    """The name of an answer in words, for messages."""
+    lone_words: Mapping[str, bool] = {}
+    """The words that are an answer on their own, and whether a comment gains by each: it then does not count if a note
+    says it."""
 
     @abstractmethod
     def texts(self, question: Q) -> Sequence[str]:
@@ -97,8 +104,26 @@ class ChatPrompt(Prompt[Q, A]):
         """The system and the user message."""
 
     @abstractmethod
-    def parse(self, text: str, question: Q, redact: Redact) -> A:
+    def check(self, value: JsonObject, question: Q, redact: Redact = one_line) -> A:
+        """The answer in an object, its fields checked; raises Malformed. A missing reason is allowed."""
+
+    def of_word(self, word: str) -> JsonObject:
+        """The object that a lone word stands for."""
+        raise NotImplementedError
+
+    def parse(self, text: str, question: Q, redact: Redact = one_line) -> A:
         """The answer in what a model wrote; raises Malformed."""
+        notes = EchoedNotes(self.texts(question))
+        found = answer_in(text, self.key, notes, self.lone_words, self.in_words, self.code(question))
+        if isinstance(found, str):
+            found = {**self.of_word(found), "reason": f"The model answered only: {found}."}
+        return self.check(found, question, redact)
+
+    def from_json(self, question: Q, value: JsonObject) -> A:
+        # Earlier versions kept answers that a note holds.
+        if EchoedNotes(self.texts(question)).contain(value):
+            raise Malformed(ECHOES)
+        return self.check(value, question)
 
     def code(self, question: Q) -> str:
         """The code of the request, which the answer repeats."""
@@ -117,13 +142,6 @@ class ChatPrompt(Prompt[Q, A]):
     def read(self, batch: Sequence[Q], reply: JsonObject, redact: Redact) -> dict[Q, A]:
         [question] = batch
         return {question: self.parse(content_of(reply), question, redact)}
-
-
-def not_an_echo(value: JsonObject, notes: Iterable[str]) -> JsonObject:
-    """A kept value, unless a note holds it: earlier versions kept such answers. Raises Malformed."""
-    if EchoedNotes(notes).contain(value):
-        raise Malformed(ECHOES)
-    return value
 
 
 class TemplatePrompt(ChatPrompt[Q, A]):
@@ -202,19 +220,13 @@ def request_code(*notes: str) -> str:
 
 def content_of(reply: JsonObject) -> str:
     """The text of a reply's first choice, its parts joined; raises Malformed. No other text of the server is shown."""
-    choices = reply.get("choices")
-    if not isinstance(choices, list) or not choices:
+    if not isinstance(choices := reply.get("choices"), list) or not choices:
         raise Malformed("the reply has an error and no choices" if reply.get("error") else "the reply has no choices")
     if cut := context.cut_answer(reply):
         raise cut
-    message = choices[0].get("message") if isinstance(choices[0], dict) else None
-    message = message if isinstance(message, dict) else {}
-    content, refusal = message.get("content"), message.get("refusal")
-    if isinstance(content, list):
-        texts: Iterable[object] = (part.get("text") for part in content if isinstance(part, dict))
-        content = "".join(text for text in texts if isinstance(text, str))
-    if not content and isinstance(refusal, str):
+    answer = ChatReply.of(reply)
+    if answer.declined:
         raise Malformed("the model declines to answer")
-    if not isinstance(content, str) or not content.strip():
+    if not answer.content.strip():
         raise Malformed("the answer is empty")
-    return content
+    return answer.content

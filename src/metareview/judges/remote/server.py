@@ -9,10 +9,10 @@ from typing import TypeVar
 from metareview.judges.protocol import Progress, ProgressWithMessages, Usage
 from metareview.judges.remote import context
 from metareview.judges.remote.answers import CutShort, JsonObject, Malformed
-from metareview.judges.remote.endpoint import Endpoint
+from metareview.judges.remote.endpoint import Endpoint, Operation
 from metareview.judges.remote.pool import RequestFailed, RequestPool, RetryLater, TooLong
 from metareview.judges.remote.settings import ModelSettings
-from metareview.judges.remote.stop_conditions import Budget, UsableAnswers
+from metareview.judges.remote.stop_conditions import StopConditions
 from metareview.model.words import plural
 
 Job = TypeVar("Job")
@@ -23,11 +23,20 @@ _AGAIN = "What is undecided is asked about again by the same command with the sa
 class RemoteServer:
     """Sends jobs to a server until each is done or given up. A job is the subject of one request."""
 
-    def __init__(self, settings: ModelSettings, endpoint: Endpoint, pool: RequestPool, budget: Budget) -> None:
-        self.settings, self.endpoint, self.budget = settings, endpoint, budget
+    def __init__(
+        self,
+        settings: ModelSettings,
+        operation: Operation,
+        max_calls: int | None,
+        concurrency: int,
+        timeout: float,
+        backoff: float,
+    ) -> None:
+        self.settings = settings
+        self.stop = StopConditions(settings, max_calls, concurrency, timeout)
+        self.endpoint = Endpoint(settings, operation, self.stop, concurrency, timeout, backoff)
         self.usage = Usage()
-        self.usable = UsableAnswers(settings.model, settings.api_key)
-        self._pool = pool
+        self._pool = RequestPool(concurrency, backoff, timeout)
         self._too_long = self._cut_short = 0
         self._lock = threading.Lock()
 
@@ -52,6 +61,7 @@ class RemoteServer:
         report = None if progress is None else (lambda done: progress(done, max(done, len(jobs))))
         show = progress.note if isinstance(progress, ProgressWithMessages) else None
         first_answer.restart()
+        self.stop.new_run()
 
         def between() -> None:
             meanwhile()
@@ -59,8 +69,8 @@ class RemoteServer:
                 show(line)
 
         def left_open(job: Job, reason: str) -> None:
-            asked_before = job in sent and reason == self.budget.reason()
-            give_up(job, self.budget.reason(again=True) if asked_before else reason)
+            asked_before = job in sent and reason == self.stop.limit_reason()
+            give_up(job, self.stop.limit_reason(again=True) if asked_before else reason)
 
         try:
             self._pool.run(jobs, attempt, left_open, report, between)
@@ -74,7 +84,6 @@ class RemoteServer:
 
         Raises TooLong where it did not fit into the model's context, also where the server cut and answered it.
         """
-        self.usable.check()
         try:
             reply = self.endpoint.post(body, divisible=divisible)
         except Malformed as problem:
@@ -102,7 +111,7 @@ class RemoteServer:
 
         It comes after the other jobs, since they tell whether the model or the question is at fault.
         """
-        self.usable.unusable(problem.reason, reply)
+        self.stop.unusable(problem.reason, reply)
         retry = RetryLater(problem.reason, after_others=True, remaining_job=rest)
         if isinstance(problem, CutShort):
             retry.most_attempts = _ATTEMPTS_IF_CUT
@@ -120,17 +129,11 @@ class RemoteServer:
     def warnings(self) -> list[str]:
         refused = sorted(self.endpoint.left_out)
         warnings = [f"the model server refuses {field}; it was asked without" for field in refused]
-        if self.endpoint.silent:
+        warnings += self.stop.warnings
+        if self.stop.limit_reached and self.usage.requests > self.usage.llm_calls:
             warnings.append(
-                f"{self.endpoint.server} gave {self.endpoint.silence}, so it was asked no more and the rest is "
-                "undecided. Check that it is running and not overloaded (a lower --concurrency may help), then run the "
-                "same command again with the same --out."
-            )
-        warnings += self.usable.warnings
-        if self.budget.used_up and self.usage.requests > self.usage.llm_calls:
-            warnings.append(
-                f"the limit of {self.budget.most} model calls was reached: {plural(self.usage.requests, 'request')} for"
-                f" {plural(self.usage.llm_calls, 'question')}, because repeated ones count. {_AGAIN}"
+                f"the limit of {self.stop.max_calls} model calls was reached: {plural(self.usage.requests, 'request')} "
+                f"for {plural(self.usage.llm_calls, 'question')}, because repeated ones count. {_AGAIN}"
             )
         if self._too_long:
             warnings.append(

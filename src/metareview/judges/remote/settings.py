@@ -96,6 +96,11 @@ class ModelSettings:
         return f"{parts.scheme}://{host}{port}{parts.path}"
 
     @property
+    def server_name(self) -> str:
+        """The server in messages."""
+        return f"the model server at {self.shown_url}"
+
+    @property
     def shown_url(self) -> str:
         """The URL as messages and runs may show it: without its query, where some services want a key."""
         return urlunsplit(urlsplit(self.url)._replace(query=""))

@@ -46,15 +46,15 @@ class UnsupportedFields:
                 left_out = {*left_out, _SCHEMA}
         return {name: value for name, value in body.items() if name not in left_out}
 
-    def served(self, asked: JsonObject, body: JsonObject, refused: set[str]) -> None:
+    def served(self, whole: JsonObject, body: JsonObject, refused: set[str]) -> None:
         """Record that a request was served as this body, after it was refused with those fields."""
         with self._lock:
             self._done_without |= refused
             self._accepted |= body.keys() & set(self._names)
-            if self._failures and self._failures.pop(_key(asked), 0) > _FAILURES:
+            if self._failures and self._failures.pop(_key(whole), 0) > _FAILURES:
                 self._spared += _SCHEMA not in body
 
-    def failed(self, asked: JsonObject, body: JsonObject, *, unanswered: bool) -> None:
+    def failed(self, whole: JsonObject, body: JsonObject, *, unanswered: bool) -> None:
         """Record that the server failed over this body, or left it unanswered.
 
         The latter says nothing where other schemas are served, since the server may be busy; where none is, there may
@@ -62,7 +62,7 @@ class UnsupportedFields:
         """
         with self._lock:
             if _SCHEMA in body and not (unanswered and _SCHEMA in self._accepted):
-                key = _key(asked)
+                key = _key(whole)
                 before = self._failures.get(key, 0)
                 self._failures[key] = max(_FAILURES, before + 1) if unanswered else before + 1
 

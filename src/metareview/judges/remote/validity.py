@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
-from metareview.judges.remote.answers import WordAnswer, WordVerdicts
 from metareview.judges.remote.asking import AskResult
-from metareview.judges.remote.one_word import OneWordModel, OneWordPrompt
+from metareview.judges.remote.one_word import OneWordModel, OneWordPrompt, WordAnswer
 from metareview.judges.remote.prompt import quoted, shortened
 from metareview.model.label import ISSUE_VERDICTS, IssueVerdict
 
@@ -41,7 +41,8 @@ class ValidityPrompt(OneWordPrompt[ValidityQuestion, IssueVerdict]):
     """Is the issue valid, invalid or a repeat?"""
 
     version = "validity-2"
-    verdicts = WordVerdicts(ISSUE_VERDICTS, {verdict: verdict != "invalid" for verdict in ISSUE_VERDICTS})
+    words = ISSUE_VERDICTS
+    lone_words = MappingProxyType({verdict: verdict != "invalid" for verdict in ISSUE_VERDICTS})
 
     def texts(self, question: ValidityQuestion) -> Sequence[str]:
         return question.comments + question.references

@@ -13,7 +13,7 @@ from metareview.comments.pairs import pair_blocks, pairs_of
 from metareview.comments.records import CommentRecord, Pair
 from metareview.comments.summary import CommentsSummary
 from metareview.engines.choice import SPARK, local_engine
-from metareview.judges.labelled import WarningData, can_merge_warnings, merged_warnings
+from metareview.judges.labelled import WarningData, has_warnings, merged_warnings
 from metareview.judges.protocol import ModelJudge, settings_from
 from metareview.pipelines.comments.answer import answer_in_batches
 from metareview.pipelines.comments.count import count, records_of
@@ -105,8 +105,8 @@ def _in_chunks(
     scoring = Scoring(plan.rules, plan.judge, plan.labels)
     tasks = [(task, task.key in before) for task in plan.tasks]
     engine = local_engine(plan.workers, worthwhile=plan.workers is None and _pays(tasks))
-    mergeable = can_merge_warnings(plan.judge, plan.labels)
-    chunks = chunks_of((task, done) for task, done in tasks if mergeable or not done)
+    all_chunks = has_warnings(plan.judge, plan.labels)
+    chunks = chunks_of((task, done) for task, done in tasks if all_chunks or not done)
     parts: list[WarningData] = []
     if engine.workers == 1:
         parts += (_here(scoring, chunk, writer, take) for chunk in chunks)
@@ -121,7 +121,7 @@ def _in_chunks(
                 writer.append_lines(result.lines)
                 take(map(unpacked, result.records))
                 parts.append(result.warning_data)
-    return merged_warnings(plan.judge, plan.labels, parts) if mergeable else plan.remarks()
+    return merged_warnings(plan.judge, plan.labels, parts)
 
 
 def _pays(tasks: Iterable[tuple[Task, bool]]) -> bool:

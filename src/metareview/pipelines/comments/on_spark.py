@@ -11,7 +11,7 @@ from pathlib import Path
 from metareview.comments.pairs import pair_blocks
 from metareview.comments.records import CommentRecord, Pair
 from metareview.engines.spark import Session, SparkEngine
-from metareview.judges.labelled import WarningData, can_merge_warnings, merged_warnings
+from metareview.judges.labelled import WarningData, merged_warnings
 from metareview.pipelines.comments.count import count
 from metareview.pipelines.comments.light import packed, unpacked
 from metareview.pipelines.comments.plan import Plan
@@ -70,9 +70,7 @@ def _scored(
             lines[name] += text.splitlines()
         if progress:
             progress(len(records), len(plan.tasks))
-    mergeable = can_merge_warnings(plan.judge, plan.labels)
-    remarks = merged_warnings(plan.judge, plan.labels, parts) if mergeable else plan.remarks()
-    return records, remarks, lines
+    return records, merged_warnings(plan.judge, plan.labels, parts), lines
 
 
 @dataclass(frozen=True)
