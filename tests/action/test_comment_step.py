@@ -10,8 +10,8 @@ from metareview.action.comment import body_of, main, marker_of
 from metareview.action.event import PullRequest, pull_request_of
 from metareview.action.kept_comment import CommentApi, Patience
 from metareview.errors import UsageError
+from metareview.sources.access import github_access
 from metareview.sources.clock import Clock
-from metareview.sources.github.access import github_access
 from metareview.sources.targets import Target
 from scripted_server import Reply
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from metareview.errors import UsageError
-from metareview.sources.github.access import github_access, server_host
+from metareview.sources.access import github_access, server_host
 from metareview.sources.targets import Target, parse_targets
 
 PUBLIC = Target("github.com", "acme", "shop")
@@ -117,7 +117,7 @@ def test_a_gh_that_does_not_end_is_left(tmp_path, monkeypatch):
     gh.write_text("#!/bin/sh\nexec sleep 60\n")
     gh.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.defpath}")
-    monkeypatch.setattr("metareview.sources.github.access._GH_SECONDS", 0.2)
+    monkeypatch.setattr("metareview.sources.access._GH_SECONDS", 0.2)
     with pytest.raises(UsageError, match="no token"):
         access(OWN)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from metareview.errors import UsageError
-from metareview.sources.gitlab.access import gitlab_access, gitlab_host
+from metareview.sources.access import gitlab_access, gitlab_host
 from metareview.sources.targets import parse_targets
 
 PUBLIC = parse_targets(["https://gitlab.com/group/shop"])

@@ -8,11 +8,9 @@ from hypothesis import strategies as st
 
 from gitlab_server import PATH, TOKEN, GitLabServer, discussion, merge_request, note, on_line, project, sample
 from metareview.errors import InputError, UsageError
-from metareview.formats.api_node import UnexpectedReply
 from metareview.formats.comments.gitlab import conversation
 from metareview.formats.comments.jsonl import line_of
 from metareview.model.selection import EVERYBODY
-from metareview.sources.reviews import chosen_reviews
 from pulls import GitLabPull
 from scripted_server import Reply
 
@@ -179,7 +177,7 @@ def test_whatever_a_server_sends_is_read_or_unexpected(fields, discussions, note
     said = [*discussions, {"individual_note": False, "notes": [note(1, "ben", "x") | each for each in notes]}]
     try:
         found, _ = conversation(about, said)
-        lines = list(map(line_of, chosen_reviews(found, EVERYBODY, lambda comments: [])))
-    except (UnexpectedReply, InputError):
+        lines = list(map(line_of, found.reviews(EVERYBODY, lambda comments: [])))
+    except InputError:
         return
     assert all(isinstance(json.loads(line), dict) for line in lines)

@@ -17,7 +17,7 @@ from metareview.action.page import bounded
 from metareview.action.runner import annotate
 from metareview.cli.output import say
 from metareview.errors import UsageError
-from metareview.sources.github.access import GitHubAccess, github_access, server_host
+from metareview.sources.access import Access, github_access, server_host
 from metareview.sources.targets import Target
 
 LONGEST = 65_536
@@ -80,7 +80,7 @@ def body_of(marker: str, text: str) -> str:
     return bounded(f"{marker}\n{text}", LONGEST, lambda part: len(part.encode("utf-16-le", "replace")) // 2)
 
 
-def _access(repository: str, environ: Mapping[str, str]) -> GitHubAccess:
+def _access(repository: str, environ: Mapping[str, str]) -> Access:
     """With the token of the input and no other."""
     token = environ.get("INPUT_GITHUB_TOKEN", "").strip()
     if not token:

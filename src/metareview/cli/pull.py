@@ -95,22 +95,17 @@ def _pull(
     pulls_gitlab: bool = False,
     **chosen: Any,
 ) -> Iterator[PullResult]:
-    from metareview.sources.github.access import GitHubAccess, github_access, server_host
-    from metareview.sources.gitlab.access import GitLabAccess, gitlab_access, gitlab_host
+    from metareview.sources.access import github_access, gitlab_access, gitlab_host, server_host
     from metareview.sources.pull import PullOptions
     from metareview.sources.targets import parse_targets
 
     target = parse_targets(targets, server_host(), gitlab_host())
     api, out = given.pop("api"), given["out"]
     options: PullOptions = PullOptions(target, **given, **chosen)
-    access: GitHubAccess | GitLabAccess
-    if not target.gitlab:
-        access = github_access(target, api)
-    elif pulls_gitlab:
-        access = gitlab_access(target, api)
-    else:
+    if target.gitlab and not pulls_gitlab:
         fix = "Pull the comments of its merge requests, or write the history as events; see docs/routing.md."
         raise UsageError(f"{target.host} is a GitLab server, and histories are pulled from GitHub alone. {fix}")
+    access = (gitlab_access if target.gitlab else github_access)(target, api)
     try:
         with ExitStack() as until_shown:
             with screen.status() as tell:

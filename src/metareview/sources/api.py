@@ -6,16 +6,16 @@ is a UsageError; a `TransientFailure` may be avoided by a smaller request.
 
 from __future__ import annotations
 
-import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 from urllib.parse import urljoin, urlsplit
 
-from metareview.errors import UsageError
-from metareview.formats.api_node import Node, UnexpectedReply
+from metareview.errors import InputError, UsageError
+from metareview.formats.api_reply import reply_record
+from metareview.formats.record import Record
 from metareview.http.connections import (
     Compressed,
     Connections,
@@ -249,30 +249,34 @@ class Api(ABC):
         return f": {shown}" if shown else ""
 
 
-def parsed(data: bytes) -> Any:
+def json_of(data: bytes) -> Record:
     """The JSON of a reply; TransientFailure for anything else."""
     try:
-        return json.loads(data)
+        return reply_record(data)
     except (ValueError, RecursionError):
         raise TransientFailure("the reply breaks off or is no JSON" if data.strip() else "the reply is empty") from None
 
 
-def object_of(reply: Reply) -> Node:
+def object_of(data: bytes) -> Record:
     """The JSON object of a reply; TransientFailure for anything else."""
-    return _node(reply.data)
-
-
-def _node(data: bytes) -> Node:
-    value = parsed(data)
-    if not isinstance(value, dict):
+    record = json_of(data)
+    if not isinstance(record.value, dict):
         raise TransientFailure("the reply is JSON, but no object")
-    return Node(value)
+    return record
+
+
+def list_of(data: bytes) -> Record:
+    """The JSON list of a reply; TransientFailure for anything else."""
+    record = json_of(data)
+    if not isinstance(record.value, list):
+        raise TransientFailure("the reply is JSON, but no list")
+    return record
 
 
 def _message(words: str) -> str:
     try:
-        return _node(words.encode()).text("message") or ""
-    except (TransientFailure, UnexpectedReply):
+        return object_of(words.encode()).text("message") or ""
+    except (TransientFailure, InputError):
         return ""
 
 

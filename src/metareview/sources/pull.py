@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from metareview.errors import InputError, UsageError
-from metareview.formats.api_node import UnexpectedReply
 from metareview.formats.comments import jsonl
 from metareview.formats.histories import events
 from metareview.model.comment import Review
@@ -18,14 +17,12 @@ from metareview.model.event import Event
 from metareview.model.selection import EVERYBODY, Selection
 from metareview.model.time import parse_time, show_time
 from metareview.model.words import plural
+from metareview.sources.access import Access
 from metareview.sources.api import Api
 from metareview.sources.clock import Clock
-from metareview.sources.github.access import GitHubAccess
 from metareview.sources.github.api import GitHubApi
 from metareview.sources.github.origin import GitHubOrigin
-from metareview.sources.gitlab.access import GitLabAccess
-from metareview.sources.gitlab.api import GitLabApi
-from metareview.sources.gitlab.origin import GitLabOrigin
+from metareview.sources.gitlab import GitLabApi, GitLabOrigin
 from metareview.sources.journal import Journal
 from metareview.sources.targets import Target
 
@@ -110,7 +107,7 @@ class Origin(Protocol):
 
 
 def pull_comments(
-    options: PullOptions, access: GitHubAccess | GitLabAccess, show: ShowProgress, clock: Clock | None = None
+    options: PullOptions, access: Access, show: ShowProgress, clock: Clock | None = None
 ) -> AbstractContextManager[PullResult]:
     """Comments with threads, reviews, reactions and commits, as `jsonl`.
 
@@ -119,7 +116,7 @@ def pull_comments(
     """
     clock, target = clock or Clock(), options.target
     origin: Origin
-    if isinstance(access, GitLabAccess):
+    if target.gitlab:
         gitlab = GitLabApi(access, clock, lambda line: show(line, True))
         origin = GitLabOrigin(gitlab, target, options.reviewers, patches=options.patches)
     else:
@@ -129,7 +126,7 @@ def pull_comments(
 
 
 def pull_history(
-    options: PullOptions, access: GitHubAccess, show: ShowProgress, clock: Clock | None = None
+    options: PullOptions, access: Access, show: ShowProgress, clock: Clock | None = None
 ) -> AbstractContextManager[PullResult]:
     """The events of pull requests in time order; otherwise like `pull_comments`."""
     api = GitHubApi(access, clock or Clock(), lambda line: show(line, True))
@@ -152,10 +149,10 @@ class _Pull:
                 journal.put_in_place(events.time_order if self._command == "history" else None)
             yield result
             journal.discard()
-        except UnexpectedReply as problem:
+        except InputError as error:
             raise UsageError(
-                f"{options.target.host} sends replies that are not those of {self._origin.name}'s API ({problem}). "
-                "What was done is kept: the same command goes on from there."
+                f"{options.target.host} sends replies that are not those of {self._origin.name}'s API "
+                f"({error.problem}). What was done is kept: the same command goes on from there."
             ) from None
         finally:
             journal.close()
@@ -185,13 +182,10 @@ class _Pull:
             self._show(
                 f"going on from an earlier pull: {len(done):,} of {plural(len(numbers), 'pull request')} are here", True
             )
-        try:
-            for number, found in self._origin.lines(left):
-                self._keep(journal, number, found)
-                done.add(number)
-                self._show(f"{len(done):,} of {plural(len(numbers), 'pull request')}{self._left()}", False)
-        except InputError as error:
-            raise UnexpectedReply(error.problem) from None
+        for number, found in self._origin.lines(left):
+            self._keep(journal, number, found)
+            done.add(number)
+            self._show(f"{len(done):,} of {plural(len(numbers), 'pull request')}{self._left()}", False)
 
     def _keep(self, journal: Journal, number: int, found: Sequence[Review] | Sequence[Event] | None) -> None:
         if found is None:
