@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from metareview.http.connections import Unreachable
 from metareview.http.secret import Secret
 from metareview.judges.protocol import Question
 from metareview.judges.remote.addressed import AddressedModel, AddressedQuestion
@@ -214,9 +215,7 @@ def test_what_never_reached_the_server_does_not_count(judging):
 
         def unreachable_twice(*arguments, **options):
             if next(failures):
-                from urllib3.exceptions import NewConnectionError
-
-                raise NewConnectionError(None, "refused")
+                raise Unreachable("no connection: refused")
             return exchange(*arguments, **options)
 
         judge._endpoint._connections.exchange = unreachable_twice

@@ -19,11 +19,11 @@ from metareview.formats.record import Record
 from metareview.http.connections import (
     Compressed,
     Connections,
+    Dropped,
+    InsecureConnection,
+    NetworkFailure,
     Reply,
-    UnusableReply,
-    connection_problem,
     retry_after,
-    tls_problem,
 )
 from metareview.http.secret import Secret
 from metareview.sources.clock import Clock, clock_time
@@ -158,25 +158,21 @@ class Api(ABC):
 
     def _exchange(self, method: str, address: str, headers: Mapping[str, str], body: bytes | None = None) -> Reply:
         """One HTTP exchange; TransientFailure if it failed or broke off."""
-        from urllib3 import exceptions
-
         try:
             reply = self._connections.exchange(method, address, headers=headers, body=body, timeout=_SECONDS)
-        except exceptions.SSLError as error:
-            raise UsageError(f"{self._host}: {tls_problem(error)}. Check its certificate.") from None
-        except (exceptions.NewConnectionError, exceptions.ConnectTimeoutError, exceptions.ProxyError) as error:
-            raise TransientFailure(connection_problem(error)) from None
-        except (exceptions.TimeoutError, TimeoutError):
-            raise TransientFailure(f"no answer within {_SECONDS:g} s") from None
+        except InsecureConnection as error:
+            raise UsageError(f"{self._host}: {error}. Check its certificate.") from None
         except Compressed:
             fix = "A proxy in between may do that: leave it out with NO_PROXY, or turn its compression off."
             raise UsageError(
                 f"{self._host} sends a compressed reply, which was not asked for and is not unpacked. {fix}"
             ) from None
-        except UnusableReply as error:
+        except Dropped as error:
+            raise TransientFailure(f"the connection was dropped ({error})") from None
+        except NetworkFailure as error:
             raise TransientFailure(str(error)) from None
-        except (exceptions.HTTPError, OSError) as error:
-            raise TransientFailure(f"the connection was dropped ({type(error).__name__})") from None
+        except TimeoutError:
+            raise TransientFailure(f"no answer within {_SECONDS:g} s") from None
         self.requests += 1
         self._reached = True
         self._check_status(reply)

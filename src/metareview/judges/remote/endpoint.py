@@ -17,11 +17,12 @@ from metareview.http.connections import (
     USER_AGENT,
     Compressed,
     Connections,
+    Dropped,
+    InsecureConnection,
     Reply,
+    Unreachable,
     UnusableReply,
-    connection_problem,
     retry_after,
-    tls_problem,
 )
 from metareview.judges.remote import context, local
 from metareview.judges.remote.answers import JsonObject, Malformed, parse
@@ -158,8 +159,6 @@ class Endpoint:
     def _send(self, body: bytes) -> tuple[int, Mapping[str, str], bytes]:
         """One HTTP exchange, counted if it reached the server: status, headers, body. StopAsking where the budget has
         none left."""
-        from urllib3 import exceptions
-
         self._budget.take()
         problem: RequestFailed | None = None
         reply: Reply | None = None
@@ -169,23 +168,22 @@ class Endpoint:
                 "POST", self._url, headers=self._headers, body=body, timeout=longest, deadline=deadline,
                 largest=self._largest_reply,
             )  # fmt: skip
-        except (exceptions.NewConnectionError, exceptions.ConnectTimeoutError, exceptions.ProxyError) as error:
+        except Unreachable as error:
             self._budget.give_back()
-            raise self._unreachable(error) from None
-        except exceptions.SSLError as error:
+            raise self._unreachable(str(error)) from None
+        except InsecureConnection as error:
             self._budget.give_back()
-            message = tls_problem(error)
             if not self._reached:
-                raise UsageError(f"{self.server}: {message}. Check its certificate.") from None
-            raise RetryLater(f"no secure connection: {message}", sent=False) from None
-        except (exceptions.TimeoutError, TimeoutError):
+                raise UsageError(f"{self.server}: {error}. Check its certificate.") from None
+            raise RetryLater(f"no secure connection: {error}", sent=False) from None
+        except TimeoutError:
             problem = self._unanswered(deadline() - started)
         except UnusableReply as error:
             if isinstance(error, Compressed) and not self.trusted:
                 raise UsageError(f"{self.server}: {error}. Turn its compression off.") from None
             problem = GiveUp(str(error))
-        except (exceptions.HTTPError, OSError) as error:
-            problem = RetryLater(f"the connection was dropped ({type(error).__name__})")
+        except Dropped as error:
+            problem = RetryLater(f"the connection was dropped ({error})")
         finally:
             self.first_answer.over(heard=reply is not None)
         with self._lock:
@@ -207,9 +205,8 @@ class Endpoint:
             return StopAsking(f"given up: {self.silence}")
         return RetryLater(f"no answer within {max(seconds, self._timeout):.3g} s", timed_out=True)
 
-    def _unreachable(self, error: Exception) -> Exception:
+    def _unreachable(self, reason: str) -> Exception:
         """A server that was never reached is a wrong address; one that is gone may come back."""
-        reason = connection_problem(error)
         with self._lock:
             now = time.monotonic()
             self._unreachable_since = self._unreachable_since or now
