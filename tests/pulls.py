@@ -7,7 +7,7 @@ from github_server import TOKEN
 from metareview.http.secret import Secret
 from metareview.sources.access import Access
 from metareview.sources.clock import Clock
-from metareview.sources.pull import PullOptions, pull_comments, pull_history
+from metareview.sources.pull import PullOptions, pull
 from metareview.sources.targets import parse_targets
 
 
@@ -36,8 +36,8 @@ class Pull:
 
     def __call__(self, server, what="acme/shop", command="comments", file="out.jsonl", token=TOKEN, **options):
         access = Access("github.com", server.url, Secret(token), f"{server.url}/graphql")
-        chosen = PullOptions(parse_targets([what]), self.folder / file, **options)
-        pull = pull_comments if command == "comments" else pull_history
+        history = command == "history"
+        chosen = PullOptions(parse_targets([what]), self.folder / file, history=history, **options)
         with pull(chosen, access, lambda line, pressing: self.told.append(line), self.clock) as pulled:
             return pulled
 
@@ -55,5 +55,5 @@ class GitLabPull(Pull):
         access = Access("gitlab.example", f"{server.url}/api/v4", Secret(token))
         target = parse_targets([f"https://gitlab.example/{gitlab_server.PATH}{what}"])
         chosen = PullOptions(target, self.folder / file, **options)
-        with pull_comments(chosen, access, lambda line, pressing: self.told.append(line), self.clock) as pulled:
+        with pull(chosen, access, lambda line, pressing: self.told.append(line), self.clock) as pulled:
             return pulled

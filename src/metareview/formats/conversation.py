@@ -3,12 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from metareview.errors import InputError
 from metareview.model.comment import Comment, Commit, Review
 from metareview.model.selection import Selection
 from metareview.model.time import instant
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequestFacts:
+    """The pull request of a comment, as far as its surroundings have it."""
+
+    address: str | None = None
+    author: str | None = None
+    merged_at: str | None = None
+    closed_at: str | None = None
+    repository: str | None = None
+    """The repository's address."""
+    head: str | None = None
+    """Its latest commit."""
+
+    def joined(self, later: PullRequestFacts) -> PullRequestFacts:
+        """The fields of the later one, and those that only this one has: a log of webhooks goes on after a merge."""
+        names = (field.name for field in fields(later))
+        return replace(self, **{name: value for name in names if (value := getattr(later, name)) is not None})
+
+    def reviewed(self, review: Review) -> Review:
+        """The review, with the facts of its pull request."""
+        return replace(review, author=self.author, merged_at=self.merged_at, closed_at=self.closed_at)
+
+
+NO_PULL_REQUEST = PullRequestFacts()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,10 @@ from dataclasses import replace
 from typing import Any
 
 from metareview.formats.api_reply import member, nodes
+from metareview.formats.conversation import NO_PULL_REQUEST, PullRequestFacts
 from metareview.formats.github.raw_comment import (
-    NO_PULL_REQUEST,
     UNKNOWN,
     CommentKind,
-    PullRequestFacts,
     RawComment,
     identifier_of,
     is_review,
