@@ -7,10 +7,10 @@ import pytest
 
 from metareview.errors import UsageError
 from metareview.sources.access import github_access, server_host
-from metareview.sources.targets import Target, parse_targets
+from metareview.sources.targets import PullTarget, parse_targets
 
-PUBLIC = Target("github.com", "acme", "shop")
-OWN = Target("ghe.corp.example", "acme", "shop")
+PUBLIC = PullTarget("github.com", "acme", "shop")
+OWN = PullTarget("ghe.corp.example", "acme", "shop")
 
 
 @pytest.fixture(autouse=True)

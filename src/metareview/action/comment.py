@@ -18,7 +18,7 @@ from metareview.action.runner import annotate
 from metareview.cli.output import say
 from metareview.errors import UsageError
 from metareview.sources.access import Access, github_access, server_host
-from metareview.sources.targets import Target
+from metareview.sources.targets import PullTarget
 
 LONGEST = 65_536
 """Characters of a comment that GitHub takes; counted in UTF-16, so that no way of counting finds more."""
@@ -87,7 +87,7 @@ def _access(repository: str, environ: Mapping[str, str]) -> Access:
         raise UsageError("there is no token. Set github-token, or leave it out to use the job's own.")
     owner, _, name = repository.partition("/")
     known = {variable: environ[variable] for variable in _ENVIRONMENT if environ.get(variable)}
-    return github_access(Target(server_host(known), owner, name), environ={**known, "GITHUB_TOKEN": token,
+    return github_access(PullTarget(server_host(known), owner, name), environ={**known, "GITHUB_TOKEN": token,
                                                                           "GH_ENTERPRISE_TOKEN": token})  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from metareview.action.event import PullRequest
 from metareview.errors import InputError, UsageError
 from metareview.formats.api_reply import number_at
 from metareview.formats.record import Record
-from metareview.http.connections import Reply
+from metareview.http.connections import HttpReply
 from metareview.sources.api import TransientFailure, list_of, object_of
 from metareview.sources.clock import Clock
 from metareview.sources.github.api import GitHubApi, ScopesMissing
@@ -117,7 +117,7 @@ class CommentApi(GitHubApi):
         )
 
 
-def _comments_of(reply: Reply) -> tuple[list[Record], bool]:
+def _comments_of(reply: HttpReply) -> tuple[list[Record], bool]:
     comments = [each for each in list_of(reply.data).items() if isinstance(each.value, dict)]
     return comments, 'rel="next"' in reply.headers.get("link", "")
 

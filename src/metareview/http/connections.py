@@ -33,7 +33,7 @@ _SHOWN = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class HttpReply:
     """A server's response. The names of headers are found in any case."""
 
     status: int
@@ -62,7 +62,7 @@ class UnusableReply(NetworkFailure):
 
 
 class Compressed(UnusableReply):
-    """A reply that is compressed although that was not asked for: a few kilobytes may unpack to gigabytes."""
+    """A reply that is compressed although that was not requested: a few kilobytes may unpack to gigabytes."""
 
     def __init__(self) -> None:
         super().__init__("the reply is compressed, which was not asked for, and is not unpacked")
@@ -95,7 +95,7 @@ class Connections:
         body: bytes | None = None,
         largest: int = LARGEST_REPLY,
         deadline: Deadline | None = None,
-    ) -> Reply:
+    ) -> HttpReply:
         """One request and its whole reply, in `timeout` seconds or by the `deadline`, if one is given.
 
         The deadline is a time of `time.monotonic`, and may come nearer while the request is under way.
@@ -108,7 +108,7 @@ class Connections:
                     if len(data) > largest:
                         raise TooLarge(largest)
                 response.release_conn()  # to be used again: leaving the block would close it
-        return Reply(response.status, response.headers, bytes(data))
+        return HttpReply(response.status, response.headers, bytes(data))
 
     @contextmanager
     def open(
@@ -123,7 +123,7 @@ class Connections:
     ) -> Iterator[urllib3.BaseHTTPResponse]:
         """A reply whose body the block reads piece by piece (`read1`), all of it by the deadline, as in `exchange`.
 
-        Nothing is ever unpacked: no compression is asked for, and a success that is compressed all the same is refused.
+        Nothing is ever unpacked: no compression is requested, and a success that is compressed all the same is refused.
         """
         import urllib3
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from metareview.errors import UsageError
 from metareview.http.secret import Secret
-from metareview.sources.targets import GITHUB, GITLAB, Target
+from metareview.sources.targets import GITHUB, GITLAB, PullTarget
 
 _GH_SECONDS = 10.0
 _LOCAL = ("localhost", "127.0.0.1", "::1")
@@ -49,7 +49,7 @@ def gitlab_host(environ: Mapping[str, str] | None = None) -> str:
     return (host.rpartition("@")[2] or GITLAB).casefold()
 
 
-def github_access(target: Target, api: str | None = None, environ: Mapping[str, str] | None = None) -> Access:
+def github_access(target: PullTarget, api: str | None = None, environ: Mapping[str, str] | None = None) -> Access:
     """Access to the GitHub server of a target; UsageError says how to get a token where there is none.
 
     An address given as `api` counts; else, for the server that the environment is about, GITHUB_API_URL and
@@ -71,7 +71,7 @@ def github_access(target: Target, api: str | None = None, environ: Mapping[str, 
     return Access(target.host, rest, _github_token(target.host, own, environ), graphql)
 
 
-def gitlab_access(target: Target, api: str | None = None, environ: Mapping[str, str] | None = None) -> Access:
+def gitlab_access(target: PullTarget, api: str | None = None, environ: Mapping[str, str] | None = None) -> Access:
     """Access to the GitLab server of a target; UsageError says how to give a token where there is none for it.
 
     A runner's own token (CI_JOB_TOKEN) may not read discussions, so it is not tried.

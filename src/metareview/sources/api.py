@@ -20,9 +20,9 @@ from metareview.http.connections import (
     Compressed,
     Connections,
     Dropped,
+    HttpReply,
     InsecureConnection,
     NetworkFailure,
-    Reply,
     retry_after,
 )
 from metareview.http.secret import Secret
@@ -103,14 +103,14 @@ class Api(ABC):
         self._connections.close()
 
     @abstractmethod
-    def _seconds_until_allowed(self, reply: Reply, words: str) -> float | None:
+    def _seconds_until_allowed(self, reply: HttpReply, words: str) -> float | None:
         """Seconds to wait if the refusal is a rate limit; None for any other."""
 
     @abstractmethod
     def _fix_of_refusal(self, message: str) -> str:
         """The fix for a refusal with this message."""
 
-    def get(self, path: str, take: Callable[[Reply], T]) -> T | None:
+    def get(self, path: str, take: Callable[[HttpReply], T]) -> T | None:
         """The result of `take` for the reply at a path; None if absent. A TransientFailure of `take` is retried."""
 
         def attempt() -> T | None:
@@ -156,7 +156,7 @@ class Api(ABC):
             if seconds > 0:
                 self._wait(seconds + 1, self.used_up)
 
-    def _exchange(self, method: str, address: str, headers: Mapping[str, str], body: bytes | None = None) -> Reply:
+    def _exchange(self, method: str, address: str, headers: Mapping[str, str], body: bytes | None = None) -> HttpReply:
         """One HTTP exchange; TransientFailure if it failed or broke off."""
         try:
             reply = self._connections.exchange(method, address, headers=headers, body=body, timeout=_SECONDS)
@@ -178,7 +178,7 @@ class Api(ABC):
         self._check_status(reply)
         return reply
 
-    def _check_status(self, reply: Reply) -> None:
+    def _check_status(self, reply: HttpReply) -> None:
         """Raise for failures; redirects and absent objects are for the caller."""
         status = reply.status
         if status < 400 or status in ABSENT:
@@ -197,7 +197,7 @@ class Api(ABC):
             f"{self._host} refuses (HTTP {status}{self._quoted(message)}). {self._fix_of_refusal(message)}"
         )
 
-    def _seconds_asked_for(self, reply: Reply, *, even_if_some_are_left: bool = False) -> float | None:
+    def _seconds_asked_for(self, reply: HttpReply, *, even_if_some_are_left: bool = False) -> float | None:
         """Seconds to wait by the reply's headers."""
         wait = retry_after(reply.headers)
         if wait is not None:
@@ -208,7 +208,7 @@ class Api(ABC):
             return None
         return max(0.0, reset - self._clock.now()) + 1
 
-    def _reply(self, address: str) -> Reply | None:
+    def _reply(self, address: str) -> HttpReply | None:
         """The reply at an address, after redirects within the server; None if it is absent."""
         for _ in range(_REDIRECTS):
             reply = self._exchange("GET", address, self._headers)

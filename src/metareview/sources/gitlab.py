@@ -16,7 +16,7 @@ from metareview.formats.api_reply import entries, nodes, number_at, time_at
 from metareview.formats.comments.gitlab import conversation
 from metareview.formats.gitlab_commits import changed_file, listed_commit, parents_of
 from metareview.formats.record import Record
-from metareview.http.connections import USER_AGENT, Reply
+from metareview.http.connections import USER_AGENT, HttpReply
 from metareview.model.comment import ChangedFile, Comment, Commit, Review
 from metareview.model.selection import Selection
 from metareview.model.time import parse_time, show_time
@@ -25,7 +25,7 @@ from metareview.sources.access import Access
 from metareview.sources.api import Api, list_of, object_of
 from metareview.sources.clock import Clock
 from metareview.sources.commits import with_patches
-from metareview.sources.targets import Target
+from metareview.sources.targets import PullTarget
 
 _LIMIT_WAIT = 60.0
 """GitLab's limits are for a minute."""
@@ -67,7 +67,7 @@ class GitLabApi(Api):
             number = page[1]
         return found
 
-    def _seconds_until_allowed(self, reply: Reply, words: str) -> float | None:
+    def _seconds_until_allowed(self, reply: HttpReply, words: str) -> float | None:
         if reply.status != 429:
             return None
         wait = self._seconds_asked_for(reply, even_if_some_are_left=True)
@@ -77,7 +77,7 @@ class GitLabApi(Api):
         return "Give a token with the scope read_api, of somebody who may read the project and its merge requests."
 
 
-def _next_page(reply: Reply, number: int) -> int | None:
+def _next_page(reply: HttpReply, number: int) -> int | None:
     """The number of the next page. A proxy may drop GitLab's own header; `link` is a standard."""
     text = reply.headers.get("x-next-page")
     if text is None:
@@ -94,7 +94,7 @@ class GitLabOrigin:
 
     name = "GitLab"
 
-    def __init__(self, api: GitLabApi, target: Target, reviewers: Selection, *, patches: bool) -> None:
+    def __init__(self, api: GitLabApi, target: PullTarget, reviewers: Selection, *, patches: bool) -> None:
         self.api = api
         self._target, self._reviewers = target, reviewers
         self._project = f"projects/{quote(target.repository, safe='')}"

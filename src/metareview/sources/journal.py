@@ -108,7 +108,7 @@ class Journal:
         return False
 
     def _new_files(self) -> list[Path]:
-        """New files that pulls into this one have begun. A journal may be anybody's: other names are not ours."""
+        """New files that pulls into this one have begun. A journal may be forged: other names are not ours."""
         ours = re.compile(re.escape(self.file.name) + r"\.[0-9a-f]{16}\.new")
         names = [mark.get("new") for mark in self.marks]
         return [self.file.with_name(name) for name in names if isinstance(name, str) and ours.fullmatch(name)]

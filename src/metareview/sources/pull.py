@@ -24,7 +24,7 @@ from metareview.sources.github.api import GitHubApi
 from metareview.sources.github.origin import GitHubOrigin
 from metareview.sources.gitlab import GitLabApi, GitLabOrigin
 from metareview.sources.journal import Journal
-from metareview.sources.targets import Target
+from metareview.sources.targets import PullTarget
 
 ShowProgress = Callable[[str, bool], None]
 """A progress callback, called with a message, and True for one to show even without a terminal: a wait, not a step."""
@@ -35,7 +35,7 @@ _SHOWN_NUMBERS = 10
 class PullOptions:
     """Pull requests to fetch, and the file to write."""
 
-    target: Target
+    target: PullTarget
     out: Path
     since: str | None = None
     """Pull requests created at or after this time."""
@@ -87,7 +87,7 @@ class PullResult:
     warnings: tuple[str, ...] = ()
 
 
-class Origin(Protocol):
+class PullOrigin(Protocol):
     """Where pull requests come from."""
 
     name: str
@@ -117,7 +117,7 @@ def pull(
     the result was shown, the same pull gives the result once more.
     """
     clock, target = clock or Clock(), options.target
-    origin: Origin
+    origin: PullOrigin
     if target.gitlab:
         gitlab = GitLabApi(access, clock, lambda line: show(line, True))
         origin = GitLabOrigin(gitlab, target, options.reviewers, patches=options.patches)
@@ -129,7 +129,7 @@ def pull(
 
 
 class _Pull:
-    def __init__(self, options: PullOptions, origin: Origin, show: ShowProgress) -> None:
+    def __init__(self, options: PullOptions, origin: PullOrigin, show: ShowProgress) -> None:
         self._options, self._origin, self._show = options, origin, show
 
     @contextmanager

@@ -18,8 +18,8 @@ from metareview.http.connections import (
     Compressed,
     Connections,
     Dropped,
+    HttpReply,
     InsecureConnection,
-    Reply,
     Unreachable,
     UnusableReply,
     retry_after,
@@ -161,7 +161,7 @@ class Endpoint:
         none left."""
         self._budget.take()
         problem: RequestFailed | None = None
-        reply: Reply | None = None
+        reply: HttpReply | None = None
         started, longest, deadline = time.monotonic(), self.first_answer.longest, self.first_answer.sent()
         try:
             reply = self._connections.exchange(

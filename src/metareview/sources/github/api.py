@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from metareview.errors import InputError, UsageError
 from metareview.formats.api_reply import nodes, time_at
 from metareview.formats.record import Record
-from metareview.http.connections import USER_AGENT, Reply
+from metareview.http.connections import USER_AGENT, HttpReply
 from metareview.model.time import SECOND, parse_time
 from metareview.sources.access import Access
 from metareview.sources.api import Api, RateLimit, RateLimited, TransientFailure, object_of
@@ -69,7 +69,7 @@ class GitHubApi(Api):
         found = self.get(path, lambda reply: (object_of(reply.data), 'rel="next"' in reply.headers.get("link", "")))
         return found or (None, False)
 
-    def _seconds_until_allowed(self, reply: Reply, words: str) -> float | None:
+    def _seconds_until_allowed(self, reply: HttpReply, words: str) -> float | None:
         wait = self._seconds_asked_for(reply)
         if wait is not None:
             return wait
@@ -81,7 +81,7 @@ class GitHubApi(Api):
             return "Allow the token for the organization's single sign-on in your token settings."
         return "Give a token that may read the repository's contents and pull requests."
 
-    def _graph_reply(self, reply: Reply) -> GraphReply:
+    def _graph_reply(self, reply: HttpReply) -> GraphReply:
         if reply.status != 200:
             fix = f"Check that {urlsplit(self._graphql).netloc} is a GitHub server."
             raise UsageError(f"{self._graphql} does not answer queries (HTTP {reply.status}). {fix}")
@@ -95,7 +95,7 @@ class GitHubApi(Api):
         except InputError as problem:
             raise TransientFailure(f"the reply is not what was asked for: {problem.problem}") from None
 
-    def _judge_errors(self, errors: list[Record], reply: Reply) -> tuple[tuple[tuple[str | int, ...], str], ...]:
+    def _judge_errors(self, errors: list[Record], reply: HttpReply) -> tuple[tuple[tuple[str | int, ...], str], ...]:
         """The refused parts of the data; raises if there is no data."""
         refused = []
         for error in errors:

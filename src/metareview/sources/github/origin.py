@@ -20,7 +20,7 @@ from metareview.sources.commits import with_patches
 from metareview.sources.github.api import GitHubApi, ScopesMissing
 from metareview.sources.github.pages import Pages, warning_of_unreadable
 from metareview.sources.github.queries import COMMENTS, history
-from metareview.sources.targets import Target
+from metareview.sources.targets import PullTarget
 
 _MOST_FILES = 3_000
 """GitHub shows no more of a commit: with as many there may be others."""
@@ -32,7 +32,7 @@ class GitHubOrigin:
 
     name = "GitHub"
 
-    def __init__(self, api: GitHubApi, target: Target, reviewers: Selection | None, *, patches: bool) -> None:
+    def __init__(self, api: GitHubApi, target: PullTarget, reviewers: Selection | None, *, patches: bool) -> None:
         self.api = api
         self._pages = Pages(api, target)
         self._reviewers = reviewers

@@ -11,7 +11,7 @@ from metareview.model.time import parse_time
 from metareview.model.words import plural
 from metareview.sources.github.api import GitHubApi, GraphReply
 from metareview.sources.github.queries import Connection, PullRequestQuery, listing
-from metareview.sources.targets import Target
+from metareview.sources.targets import PullTarget
 
 _SMALLEST_SCALE = 6
 _CALM = 20
@@ -20,7 +20,7 @@ _CALM = 20
 class Pages:
     """The pull requests of one repository."""
 
-    def __init__(self, api: GitHubApi, target: Target) -> None:
+    def __init__(self, api: GitHubApi, target: PullTarget) -> None:
         self.unreadable = 0
         """Details that the token may not read."""
         self.repository = target.repository
