@@ -146,7 +146,10 @@ REFUSED = {
         ),
     ],
     "gitlab": [
-        (Reply(401, {"message": f"401 {GITLAB_TOKEN}"}), "refuses the token (HTTP 401). Set GITLAB_TOKEN to a valid one."),
+        (
+            Reply(401, {"message": f"401 {GITLAB_TOKEN}"}),
+            "refuses the token (HTTP 401). Set GITLAB_TOKEN to a valid one.",
+        ),
         (Reply(403, {"error": "insufficient_scope"}), "refuses (HTTP 403). Give a token with the scope read_api"),
         (Reply(403, {"message": "403 Forbidden"}), "refuses (HTTP 403: 403 Forbidden)"),
         (Reply(403, {"message": f"no {GITLAB_TOKEN[:12]}…"}), "refuses (HTTP 403). Give"),

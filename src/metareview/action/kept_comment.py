@@ -11,7 +11,7 @@ from metareview.errors import InputError, UsageError
 from metareview.formats.api_reply import number_at
 from metareview.formats.record import Record
 from metareview.http.connections import HttpReply
-from metareview.sources.api import TransientFailure, list_of, object_of
+from metareview.sources.api import TransientFailure, json_of
 from metareview.sources.clock import Clock
 from metareview.sources.github.api import GitHubApi, ScopesMissing
 
@@ -106,7 +106,7 @@ class CommentApi(GitHubApi):
         if not 200 <= reply.status < 300:
             raise UsageError(f"{self._host} does not take the comment (HTTP {reply.status}).")
         try:
-            return self._token.line_of(object_of(reply.data).text("html_url") or "", 300)
+            return self._token.line_of(json_of(reply.data).text("html_url") or "", 300)
         except (TransientFailure, InputError):
             return ""  # written, whatever the reply looks like
 
@@ -118,7 +118,7 @@ class CommentApi(GitHubApi):
 
 
 def _comments_of(reply: HttpReply) -> tuple[list[Record], bool]:
-    comments = [each for each in list_of(reply.data).items() if isinstance(each.value, dict)]
+    comments = [each for each in json_of(reply.data, list).items() if isinstance(each.value, dict)]
     return comments, 'rel="next"' in reply.headers.get("link", "")
 
 

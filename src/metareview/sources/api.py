@@ -245,33 +245,20 @@ class Api(ABC):
         return f": {shown}" if shown else ""
 
 
-def json_of(data: bytes) -> Record:
-    """The JSON of a reply; TransientFailure for anything else."""
+def json_of(data: bytes, kind: type = dict) -> Record:
+    """The JSON object or list of a reply; TransientFailure for anything else."""
     try:
-        return reply_record(data)
+        record = reply_record(data)
     except (ValueError, RecursionError):
         raise TransientFailure("the reply breaks off or is no JSON" if data.strip() else "the reply is empty") from None
-
-
-def object_of(data: bytes) -> Record:
-    """The JSON object of a reply; TransientFailure for anything else."""
-    record = json_of(data)
-    if not isinstance(record.value, dict):
-        raise TransientFailure("the reply is JSON, but no object")
-    return record
-
-
-def list_of(data: bytes) -> Record:
-    """The JSON list of a reply; TransientFailure for anything else."""
-    record = json_of(data)
-    if not isinstance(record.value, list):
-        raise TransientFailure("the reply is JSON, but no list")
+    if not isinstance(record.value, kind):
+        raise TransientFailure(f"the reply is JSON, but no {'object' if kind is dict else 'list'}")
     return record
 
 
 def _message(words: str) -> str:
     try:
-        return object_of(words.encode()).text("message") or ""
+        return json_of(words.encode()).text("message") or ""
     except (TransientFailure, InputError):
         return ""
 

@@ -22,7 +22,7 @@ from metareview.model.selection import Selection
 from metareview.model.time import parse_time, show_time
 from metareview.model.words import plural
 from metareview.sources.access import Access
-from metareview.sources.api import Api, list_of, object_of
+from metareview.sources.api import Api, json_of
 from metareview.sources.clock import Clock
 from metareview.sources.commits import with_patches
 from metareview.sources.targets import PullTarget
@@ -47,13 +47,13 @@ class GitLabApi(Api):
 
     def one(self, path: str) -> Record | None:
         """The object at a path; None if it is absent."""
-        return self.get(path, lambda reply: object_of(reply.data))
+        return self.get(path, lambda reply: json_of(reply.data))
 
     def page(self, path: str, number: int, query: str = "") -> tuple[list[Record], int | None] | None:
         """A page of the list at a path, and the number of the next; None if it is absent."""
         more = f"&{query}" if query else ""
         address = f"{path}?per_page={_PER_PAGE}&page={number}{more}"
-        return self.get(address, lambda reply: (entries(list_of(reply.data)), _next_page(reply, number)))
+        return self.get(address, lambda reply: (entries(json_of(reply.data, list)), _next_page(reply, number)))
 
     def whole(self, path: str, most: int | None = None) -> list[Record] | None:
         """All pages of a list, or as many as hold `most` items; None if it is absent."""

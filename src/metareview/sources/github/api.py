@@ -14,7 +14,7 @@ from metareview.formats.record import Record
 from metareview.http.connections import USER_AGENT, HttpReply
 from metareview.model.time import SECOND, parse_time
 from metareview.sources.access import Access
-from metareview.sources.api import Api, RateLimit, RateLimited, TransientFailure, object_of
+from metareview.sources.api import Api, RateLimit, RateLimited, TransientFailure, json_of
 from metareview.sources.clock import Clock
 
 _SECONDARY_WAIT = 60.0
@@ -66,7 +66,7 @@ class GitHubApi(Api):
 
     def rest(self, path: str) -> tuple[Record | None, bool]:
         """The object at a path, and True if it has a further page; None if it is absent."""
-        found = self.get(path, lambda reply: (object_of(reply.data), 'rel="next"' in reply.headers.get("link", "")))
+        found = self.get(path, lambda reply: (json_of(reply.data), 'rel="next"' in reply.headers.get("link", "")))
         return found or (None, False)
 
     def _seconds_until_allowed(self, reply: HttpReply, words: str) -> float | None:
@@ -85,7 +85,7 @@ class GitHubApi(Api):
         if reply.status != 200:
             fix = f"Check that {urlsplit(self._graphql).netloc} is a GitHub server."
             raise UsageError(f"{self._graphql} does not answer queries (HTTP {reply.status}). {fix}")
-        root = object_of(reply.data)
+        root = json_of(reply.data)
         try:
             errors, data = nodes(root, "errors"), root.optional_object("data")
             self._note_limit(data.optional_object("rateLimit"))
