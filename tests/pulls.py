@@ -5,10 +5,9 @@ from dataclasses import dataclass, field
 import gitlab_server
 from github_server import TOKEN
 from metareview.http.secret import Secret
+from metareview.sources.access import Access
 from metareview.sources.clock import Clock
-from metareview.sources.github.access import GitHubAccess
-from metareview.sources.gitlab.access import GitLabAccess
-from metareview.sources.pull import PullOptions, pull_comments, pull_history
+from metareview.sources.pull import PullOptions, pull
 from metareview.sources.targets import parse_targets
 
 
@@ -36,9 +35,9 @@ class Pull:
     told: list[str] = field(default_factory=list)
 
     def __call__(self, server, what="acme/shop", command="comments", file="out.jsonl", token=TOKEN, **options):
-        access = GitHubAccess("github.com", f"{server.url}/graphql", server.url, Secret(token))
-        chosen = PullOptions(parse_targets([what]), self.folder / file, **options)
-        pull = pull_comments if command == "comments" else pull_history
+        access = Access("github.com", server.url, Secret(token), f"{server.url}/graphql")
+        history = command == "history"
+        chosen = PullOptions(parse_targets([what]), self.folder / file, history=history, **options)
         with pull(chosen, access, lambda line, pressing: self.told.append(line), self.clock) as pulled:
             return pulled
 
@@ -53,8 +52,8 @@ class GitLabPull(Pull):
     """Comments from a GitLab server likewise."""
 
     def __call__(self, server, what="", file="out.jsonl", token=gitlab_server.TOKEN, **options):
-        access = GitLabAccess("gitlab.example", f"{server.url}/api/v4", Secret(token))
+        access = Access("gitlab.example", f"{server.url}/api/v4", Secret(token))
         target = parse_targets([f"https://gitlab.example/{gitlab_server.PATH}{what}"])
         chosen = PullOptions(target, self.folder / file, **options)
-        with pull_comments(chosen, access, lambda line, pressing: self.told.append(line), self.clock) as pulled:
+        with pull(chosen, access, lambda line, pressing: self.told.append(line), self.clock) as pulled:
             return pulled

@@ -1,6 +1,6 @@
 """Exclusive locks on files and folders, between processes; gone with the process, however that ends.
 
-What is locked is the file or folder itself, with `flock`: nothing is left beside it, everybody who may write there may
+What is locked is the file or folder itself, with `flock`: nothing is left beside it, each user who may write there may
 lock it, and a link is not followed. `filelock` cannot do that: it locks a second file, which Unix must keep for good,
 in folders that users look into, share and publish. Windows locks no folders, and there a second file is removed with
 the lock, so there `filelock` does it.
@@ -43,7 +43,7 @@ class PathLock(AbstractContextManager["PathLock"]):
             raise
 
     def _lock(self, path: Path, wait: bool) -> bool:
-        """Whether the lock is on what is at the path by now, rather than on what another process has just removed."""
+        """Lock the path; False where another process has just removed what was locked."""
         if not has_flock:
             self._beside = _file_beside(path, wait)
             self.held = True

@@ -63,5 +63,5 @@ def _remove_abandoned() -> None:
 
 
 def _is_mine(entry: os.DirEntry[str]) -> bool:
-    """Whether it is the user's own. On Windows the whole folder of temporary files is."""
+    """True for the user's own folder. On Windows the whole folder of temporary files is."""
     return not hasattr(os, "getuid") or entry.stat(follow_symlinks=False).st_uid == os.getuid()

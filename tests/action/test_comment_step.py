@@ -10,9 +10,9 @@ from metareview.action.comment import body_of, main, marker_of
 from metareview.action.event import PullRequest, pull_request_of
 from metareview.action.kept_comment import CommentApi, Patience
 from metareview.errors import UsageError
+from metareview.sources.access import github_access
 from metareview.sources.clock import Clock
-from metareview.sources.github.access import github_access
-from metareview.sources.targets import Target
+from metareview.sources.targets import PullTarget
 from scripted_server import Reply
 
 TOKEN = "ghs_step0123456789verysecret"
@@ -325,7 +325,7 @@ def test_a_limit_is_waited_for(server):
         exchange.path != "/graphql") else None  # fmt: skip
     clock = NoTime()
     environ = {"GITHUB_API_URL": server.url, "GITHUB_TOKEN": TOKEN}
-    api = CommentApi(github_access(Target("github.com", "acme", "shop"), environ=environ), clock, lambda line: None)
+    api = CommentApi(github_access(PullTarget("github.com", "acme", "shop"), environ=environ), clock, lambda line: None)
     api.keep(PullRequest("acme/shop", 7), "<!-- m -->", "<!-- m -->\nbody", create=True)
     api.close()
     assert clock.slept == [17.0]

@@ -167,7 +167,9 @@ def test_gitlab_comments_and_what_to_do_next(capsys, monkeypatch, tmp_path):
 
 def test_a_file_that_is_there(server, capsys, tmp_path):
     (tmp_path / "c.jsonl").write_text("mine")
-    assert run(capsys, "comments", "acme/shop#31", "-o", "c.jsonl")[0] == 2
+    code, _, err = run(capsys, "comments", "acme/shop#31", "-o", "c.jsonl")
+    assert (code, "c.jsonl exists" in err, "--overwrite" in err) == (2, True, True)
+    assert [path.read_text("utf-8") for path in tmp_path.iterdir()] == ["mine"]
     assert server.log == []
     assert run(capsys, "comments", "acme/shop#31", "-o", "c.jsonl", "--overwrite")[0] == 0
     assert (tmp_path / "c.jsonl").read_text("utf-8").startswith('{"pr":"https://github.com/acme/shop/pull/31"')

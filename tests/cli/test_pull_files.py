@@ -194,13 +194,13 @@ def test_a_journal_is_never_written_through_a_link(server, pull, tmp_path, overw
     assert server.log == []
 
 
-def test_a_partial_of_somebody_else_is_not_lost_by_overwrite(server, pull, tmp_path):
-    (tmp_path / "c.jsonl.partial").write_text("mine")
+@pytest.mark.parametrize("content", [b"mine", b"mine\n", b'{"at": 1}\n#{"done": 1}\n'])
+def test_another_file_is_not_taken_for_a_journal_nor_lost_by_overwrite(server, pull, tmp_path, content):
+    (tmp_path / "c.jsonl.partial").write_bytes(content)
     for overwrite in ((), ("--overwrite",)):
         code, _, err = pull("comments", *ASKED, *overwrite)
-        assert code == 2
-        assert "c.jsonl.partial" in err
-        assert state(tmp_path) == {"c.jsonl.partial": b"mine"}
+        assert (code, "c.jsonl.partial is not a pull's journal" in err) == (2, True)
+        assert state(tmp_path) == {"c.jsonl.partial": content}
 
 
 def test_a_link_in_the_place_of_the_file_is_replaced_only_when_asked(server, pull, tmp_path):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metareview.errors import InputError
-from metareview.formats.api_node import Node
+from metareview.formats.api_reply import reply_record
 from metareview.formats.comments import github
 from metareview.formats.github import timeline
 from metareview.formats.github.raw_comment import number_of_node
@@ -648,6 +648,10 @@ def test_a_comment_has_one_identity_in_files_of_each_dialect_in_pulls_and_in_his
         github.read(InputFile.of_text(json.dumps(each), "f.json")) for each in (pull, [{**rest, "diff_hunk": "@@"}])
     ]
     [pulled] = github.conversation(pull).comments
-    [happened] = [event for event in timeline.events(Node(pull), "o/r") if event.kind == "review_comment"]
+    [happened] = [
+        event
+        for event in timeline.events(reply_record(json.dumps(pull).encode()), "o/r")
+        if event.kind == "review_comment"
+    ]
     read = [comment.id for reviews in files for review in reviews for comment in review.comments]
     assert [*read, pulled.id, happened.id] == ["discussion_r42"] * 4

@@ -17,9 +17,9 @@ from metareview.http.connections import Compressed, Connections, UnusableReply, 
 from metareview.http.secret import Secret
 from metareview.judges.remote.embedding import EmbeddingJudge
 from metareview.judges.remote.llm import LlmJudge
+from metareview.sources.access import Access
 from metareview.sources.download import DownloadFailed, Retries, download
-from metareview.sources.gitlab.access import GitLabAccess
-from metareview.sources.gitlab.api import GitLabApi
+from metareview.sources.gitlab import GitLabApi
 from model_server import ModelServer, Reply, verdict
 from pulls import SwiftClock
 from scripted_server import Reply as Answer
@@ -125,7 +125,7 @@ def test_a_models_reply_is_bounded(judge):
 
 def test_an_api_that_compresses_is_told_of_and_not_asked_again(few_megabytes):
     with Bombing("gzip, gzip") as server:
-        api = GitLabApi(GitLabAccess("gitlab.test", f"{server.url}/api/v4", Secret("t")), SwiftClock(), print)
+        api = GitLabApi(Access("gitlab.test", f"{server.url}/api/v4", Secret("t")), SwiftClock(), print)
         with pytest.raises(UsageError, match=r"gitlab\.test sends a compressed reply"):
             api.get("projects", lambda reply: reply.data)
         api.close()

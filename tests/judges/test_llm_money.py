@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from metareview.http.connections import Unreachable
 from metareview.http.secret import Secret
 from metareview.judges.remote.addressed import AddressedModel, AddressedQuestion
 from metareview.judges.remote.cache import VerdictCache
@@ -194,9 +195,7 @@ def test_what_never_reached_the_server_does_not_count(judging):
 
         def unreachable_twice(*arguments, **options):
             if next(failures):
-                from urllib3.exceptions import NewConnectionError
-
-                raise NewConnectionError(None, "refused")
+                raise Unreachable("no connection: refused")
             return exchange(*arguments, **options)
 
         judge._server.endpoint._connections.exchange = unreachable_twice

@@ -30,17 +30,12 @@ def placed(journal, order=None):
     journal.discard()
 
 
-def test_lines_as_they_came(tmp_path):
+@pytest.mark.parametrize(("order", "times"), [(None, [3, 13, 1, 11, 2, 12]), (by_time, [1, 2, 3, 11, 12, 13])])
+def test_lines_stand_as_they_came_or_in_order(tmp_path, order, times):
     file = tmp_path / "out.jsonl"
-    placed(filled(file))
-    assert [json.loads(line)["at"] for line in file.read_text("utf-8").splitlines()] == [3, 13, 1, 11, 2, 12]
+    placed(filled(file), order)
+    assert [json.loads(line)["at"] for line in file.read_text("utf-8").splitlines()] == times
     assert [path.name for path in tmp_path.iterdir()] == ["out.jsonl"]
-
-
-def test_lines_in_order(tmp_path):
-    file = tmp_path / "out.jsonl"
-    placed(filled(file), by_time)
-    assert [json.loads(line)["at"] for line in file.read_text("utf-8").splitlines()] == [1, 2, 3, 11, 12, 13]
 
 
 @pytest.mark.parametrize("order", [None, by_time])
@@ -55,17 +50,6 @@ def test_cut_off_at_any_byte_it_ends_the_same(tmp_path, order):
         file.unlink(missing_ok=True)
         placed(filled(file), order)
         assert file.read_bytes() == whole.read_bytes(), length
-
-
-def test_a_file_that_is_there_is_not_lost(tmp_path):
-    file = tmp_path / "out.jsonl"
-    file.write_text("mine")
-    with pytest.raises(UsageError, match=r"out\.jsonl exists.*--overwrite"):
-        Journal(file, ASKED)
-    assert file.read_text() == "mine"
-    assert not (tmp_path / "out.jsonl.partial").exists()
-    placed(filled(file, overwrite=True))
-    assert file.read_bytes().startswith(b'{"at": 3')
 
 
 def test_what_was_asked_for_before_is_not_mixed_in(tmp_path):
@@ -91,15 +75,6 @@ def test_what_came_to_nothing_is_in_nobodys_way(tmp_path):
     Journal(file, {**ASKED, "repository": "acme/other"}).close()
     partial.write_bytes(kept[:30])
     Journal(file, {**ASKED, "repository": "acme/other"}).close()
-
-
-@pytest.mark.parametrize("content", ["mine", "mine\n", '{"at": 1}\n#{"done": 1}\n'])
-def test_a_file_of_somebody_else_is_not_taken_for_a_journal(tmp_path, content):
-    partial = tmp_path / "out.jsonl.partial"
-    partial.write_text(content)
-    with pytest.raises(UsageError, match="not a pull's journal"):
-        Journal(tmp_path / "out.jsonl", ASKED)
-    assert partial.read_text() == content
 
 
 def test_one_pull_at_a_time(tmp_path):

@@ -3,35 +3,38 @@
 import pytest
 
 from metareview.errors import UsageError
-from metareview.sources.targets import Target, parse_targets
+from metareview.sources.targets import PullTarget, parse_targets
 
 
 @pytest.mark.parametrize(
     ("texts", "target"),
     [
-        (["acme/shop"], Target("github.com", "acme", "shop")),
-        (["acme/shop#12"], Target("github.com", "acme", "shop", (12,))),
-        (["acme/shop#12,15,20-22"], Target("github.com", "acme", "shop", (12, 15, 20, 21, 22))),
-        (["acme/shop#12#15"], Target("github.com", "acme", "shop", (12, 15))),
-        (["acme/shop#9", "Acme/Shop#7"], Target("github.com", "acme", "shop", (7, 9))),
-        (["acme/shop#9", "acme/shop"], Target("github.com", "acme", "shop")),
-        (["https://github.com/acme/shop"], Target("github.com", "acme", "shop")),
-        (["https://www.github.com/acme/shop.git"], Target("github.com", "acme", "shop")),
-        (["github.com/acme/shop/pull/7"], Target("github.com", "acme", "shop", (7,))),
-        (["https://github.com/acme/shop/pull/7/files#r1"], Target("github.com", "acme", "shop", (7,))),
-        (["https://github.com/acme/shop/pulls"], Target("github.com", "acme", "shop")),
-        (["https://ghe.corp.example:8443/acme/shop/pull/7"], Target("ghe.corp.example:8443", "acme", "shop", (7,))),
+        (["acme/shop"], PullTarget("github.com", "acme", "shop")),
+        (["acme/shop#12"], PullTarget("github.com", "acme", "shop", (12,))),
+        (["acme/shop#12,15,20-22"], PullTarget("github.com", "acme", "shop", (12, 15, 20, 21, 22))),
+        (["acme/shop#12#15"], PullTarget("github.com", "acme", "shop", (12, 15))),
+        (["acme/shop#9", "Acme/Shop#7"], PullTarget("github.com", "acme", "shop", (7, 9))),
+        (["acme/shop#9", "acme/shop"], PullTarget("github.com", "acme", "shop")),
+        (["https://github.com/acme/shop"], PullTarget("github.com", "acme", "shop")),
+        (["https://www.github.com/acme/shop.git"], PullTarget("github.com", "acme", "shop")),
+        (["github.com/acme/shop/pull/7"], PullTarget("github.com", "acme", "shop", (7,))),
+        (["https://github.com/acme/shop/pull/7/files#r1"], PullTarget("github.com", "acme", "shop", (7,))),
+        (["https://github.com/acme/shop/pulls"], PullTarget("github.com", "acme", "shop")),
+        (["https://ghe.corp.example:8443/acme/shop/pull/7"], PullTarget("ghe.corp.example:8443", "acme", "shop", (7,))),
         (
             ["https://gitlab.com/group/sub/shop/-/merge_requests/7"],
-            Target("gitlab.com", "group/sub", "shop", (7,), gitlab=True),
+            PullTarget("gitlab.com", "group/sub", "shop", (7,), gitlab=True),
         ),
-        (["https://gitlab.example/group/shop"], Target("gitlab.example", "group", "shop", gitlab=True)),
-        (["https://code.example/group/shop/-/merge_requests"], Target("code.example", "group", "shop", gitlab=True)),
-        (["group/shop!7"], Target("gitlab.com", "group", "shop", (7,), gitlab=True)),
-        (["group/sub/shop!7,9-11"], Target("gitlab.com", "group/sub", "shop", (7, 9, 10, 11), gitlab=True)),
-        (["g/shop!7!9", "G/Shop!8"], Target("gitlab.com", "g", "shop", (7, 8, 9), gitlab=True)),
-        (["code.example:8443/group/shop!7"], Target("code.example:8443", "group", "shop", (7,), gitlab=True)),
-        (["dotted.group/shop!7"], Target("gitlab.com", "dotted.group", "shop", (7,), gitlab=True)),
+        (["https://gitlab.example/group/shop"], PullTarget("gitlab.example", "group", "shop", gitlab=True)),
+        (
+            ["https://code.example/group/shop/-/merge_requests"],
+            PullTarget("code.example", "group", "shop", gitlab=True),
+        ),
+        (["group/shop!7"], PullTarget("gitlab.com", "group", "shop", (7,), gitlab=True)),
+        (["group/sub/shop!7,9-11"], PullTarget("gitlab.com", "group/sub", "shop", (7, 9, 10, 11), gitlab=True)),
+        (["g/shop!7!9", "G/Shop!8"], PullTarget("gitlab.com", "g", "shop", (7, 8, 9), gitlab=True)),
+        (["code.example:8443/group/shop!7"], PullTarget("code.example:8443", "group", "shop", (7,), gitlab=True)),
+        (["dotted.group/shop!7"], PullTarget("gitlab.com", "dotted.group", "shop", (7,), gitlab=True)),
     ],
 )
 def test_what_is_meant(texts, target):
@@ -40,13 +43,13 @@ def test_what_is_meant(texts, target):
 
 def test_a_short_name_is_of_the_server_whose_runner_we_are_on():
     assert parse_targets(["acme/shop"], "ghe.corp.example").host == "ghe.corp.example"
-    assert parse_targets(["acme/shop!7"], gitlab_host="code.example") == Target(
+    assert parse_targets(["acme/shop!7"], gitlab_host="code.example") == PullTarget(
         "code.example", "acme", "shop", (7,), gitlab=True
     )
 
 
 def test_an_address_of_the_environment_s_gitlab_server_is_gitlab_s():
-    assert parse_targets(["https://code.example/a/b/c"], gitlab_host="code.example") == Target(
+    assert parse_targets(["https://code.example/a/b/c"], gitlab_host="code.example") == PullTarget(
         "code.example", "a/b", "c", gitlab=True
     )
     assert not parse_targets(["https://code.example/a/b"]).gitlab

@@ -17,8 +17,8 @@ from metareview.action.page import bounded
 from metareview.action.runner import annotate
 from metareview.cli.output import say
 from metareview.errors import UsageError
-from metareview.sources.github.access import GitHubAccess, github_access, server_host
-from metareview.sources.targets import Target
+from metareview.sources.access import Access, github_access, server_host
+from metareview.sources.targets import PullTarget
 
 LONGEST = 65_536
 """Characters of a comment that GitHub takes; counted in UTF-16, so that no way of counting finds more."""
@@ -80,14 +80,14 @@ def body_of(marker: str, text: str) -> str:
     return bounded(f"{marker}\n{text}", LONGEST, lambda part: len(part.encode("utf-16-le", "replace")) // 2)
 
 
-def _access(repository: str, environ: Mapping[str, str]) -> GitHubAccess:
+def _access(repository: str, environ: Mapping[str, str]) -> Access:
     """With the token of the input and no other."""
     token = environ.get("INPUT_GITHUB_TOKEN", "").strip()
     if not token:
         raise UsageError("there is no token. Set github-token, or leave it out to use the job's own.")
     owner, _, name = repository.partition("/")
     known = {variable: environ[variable] for variable in _ENVIRONMENT if environ.get(variable)}
-    return github_access(Target(server_host(known), owner, name), environ={**known, "GITHUB_TOKEN": token,
+    return github_access(PullTarget(server_host(known), owner, name), environ={**known, "GITHUB_TOKEN": token,
                                                                           "GH_ENTERPRISE_TOKEN": token})  # fmt: skip
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from metareview.errors import UsageError
-from metareview.formats.api_node import Node, UnexpectedReply
+from metareview.errors import InputError, UsageError
+from metareview.formats.api_reply import number_at, reply_record
 
 _NUMBER = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
 _REPOSITORY = re.compile(r"(?!\.)[A-Za-z0-9_.-]{1,100}/(?!\.{1,2}$)[A-Za-z0-9_.-]{1,100}", re.ASCII)
@@ -45,17 +44,16 @@ def _number(path: str) -> int | None:
     if not path:
         return None
     try:
-        event = json.loads(Path(path).read_text("utf-8"))
+        event = reply_record(Path(path).read_bytes())
     except (OSError, ValueError, RecursionError):
         raise UsageError("the file of the event (GITHUB_EVENT_PATH) cannot be read.") from None
-    if not isinstance(event, dict):
+    if not isinstance(event.value, dict):
         return None
     try:
-        found = Node(event).child("pull_request")
-        issue = Node(event).child("issue")
-        if found is None and issue is not None and issue.child("pull_request") is not None:
+        found, issue = event.optional_object("pull_request"), event.optional_object("issue")
+        if not found.value and issue.optional_object("pull_request").value:
             found = issue
-        number = None if found is None else found.number("number")
-    except UnexpectedReply:
+        number = number_at(found, "number", "pull request")
+    except InputError:
         return None
-    return number if number is not None and 0 < number < 10**9 else None
+    return number if number < 10**9 else None

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from metareview.action.event import PullRequest
-from metareview.errors import UsageError
-from metareview.formats.api_node import Node, UnexpectedReply
-from metareview.http.connections import Reply
-from metareview.sources.api import TransientFailure, parsed
+from metareview.errors import InputError, UsageError
+from metareview.formats.api_reply import number_at
+from metareview.formats.record import Record
+from metareview.http.connections import HttpReply
+from metareview.sources.api import TransientFailure, json_of
 from metareview.sources.clock import Clock
 from metareview.sources.github.api import GitHubApi, ScopesMissing
 
@@ -75,9 +76,8 @@ class CommentApi(GitHubApi):
     def _own_login(self) -> str | None:
         """Whose token this is; None where the server does not say."""
         try:
-            viewer = self.graphql(_VIEWER, {}).data.child("viewer")
-            return None if viewer is None else viewer.text("login")
-        except (TransientFailure, ScopesMissing, UnexpectedReply, UsageError):
+            return self.graphql(_VIEWER, {}).data.optional_object("viewer").text("login")
+        except (TransientFailure, ScopesMissing, InputError, UsageError):
             return None
 
     def _find(self, place: PullRequest, marker: str, login: str | None) -> Existing | None:
@@ -106,8 +106,8 @@ class CommentApi(GitHubApi):
         if not 200 <= reply.status < 300:
             raise UsageError(f"{self._host} does not take the comment (HTTP {reply.status}).")
         try:
-            return self._token.line_of(Node(parsed(reply.data)).text("html_url") or "", 300)
-        except (TransientFailure, UnexpectedReply, AttributeError):
+            return self._token.line_of(json_of(reply.data).text("html_url") or "", 300)
+        except (TransientFailure, InputError):
             return ""  # written, whatever the reply looks like
 
     def _fix_of_refusal(self, said: str) -> str:
@@ -117,24 +117,22 @@ class CommentApi(GitHubApi):
         )
 
 
-def _comments_of(reply: Reply) -> tuple[list[Node], bool]:
-    value = parsed(reply.data)
-    if not isinstance(value, list):
-        raise TransientFailure("the reply is no list of comments")
-    comments = [Node(each) for each in value if isinstance(each, dict)]
+def _comments_of(reply: HttpReply) -> tuple[list[Record], bool]:
+    comments = [each for each in json_of(reply.data, list).items() if isinstance(each.value, dict)]
     return comments, 'rel="next"' in reply.headers.get("link", "")
 
 
-def _ours(comment: Node, marker: str, login: str | None) -> Existing | None:
+def _ours(comment: Record, marker: str, login: str | None) -> Existing | None:
     """The comment, if it is ours: it begins with the marker, and the token's owner wrote it. Where that is not known,
     it was a bot: a person may have copied the marker."""
     try:
-        body, number, user = comment.text("body") or "", comment.number("id"), comment.child("user")
+        body, number = comment.text("body") or "", number_at(comment, "id", "comment")
+        user = comment.optional_object("user")
         lines = body.splitlines()
-        if number is None or not lines or lines[0].strip() != marker or user is None:
+        if not lines or lines[0].strip() != marker or not user.value:
             return None
         author, is_bot = (user.text("login") or "").casefold(), user.text("type") == "Bot"
-    except UnexpectedReply:
+    except InputError:
         return None
     if login is None:
         ours = is_bot

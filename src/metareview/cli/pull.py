@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from metareview.cli.output import Screen, say, warning_lines
 from metareview.errors import UsageError
 
 if TYPE_CHECKING:
-    from metareview.sources.pull import PullOptions, PullResult
+    from metareview.sources.pull import PullResult
 
 
 def _shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -58,11 +58,10 @@ def comments(
     or their project's address, or as GROUP/PROJECT!N.
     """
     from metareview.model.selection import Selection
-    from metareview.sources.pull import pull_comments
 
     selection = Selection(reviewer)
     chosen = {"reviewers": selection, "patches": not no_patches}
-    with _pull(pull_comments, targets, more, screen, pulls_gitlab=True, **chosen) as pulled:
+    with _pull(targets, more, screen, **chosen) as pulled:
         total = sum(pulled.counts.values())
         said = f"{_count(total, 'comment')} by {_count(len(pulled.counts), 'reviewer')}"
         file = quote(str(pulled.file))
@@ -78,39 +77,24 @@ def comments(
 @common_options
 def history(targets: tuple[str, ...], screen: Screen, **more: Any) -> None:
     """What happened on pull requests, in time order: the history that metareview routing replays."""
-    from metareview.sources.pull import pull_history
-
-    with _pull(pull_history, targets, more, screen) as pulled:
+    with _pull(targets, more, screen, history=True) as pulled:
         said = _count(pulled.lines, "event")
         _show(pulled, "events", said, [f"Next: metareview routing {quote(str(pulled.file))}"], screen)
 
 
 @contextmanager
-def _pull(
-    pull: Callable[..., AbstractContextManager[PullResult]],
-    targets: tuple[str, ...],
-    given: dict[str, Any],
-    screen: Screen,
-    *,
-    pulls_gitlab: bool = False,
-    **chosen: Any,
-) -> Iterator[PullResult]:
-    from metareview.sources.github.access import GitHubAccess, github_access, server_host
-    from metareview.sources.gitlab.access import GitLabAccess, gitlab_access, gitlab_host
-    from metareview.sources.pull import PullOptions
+def _pull(targets: tuple[str, ...], given: dict[str, Any], screen: Screen, **chosen: Any) -> Iterator[PullResult]:
+    from metareview.sources.access import github_access, gitlab_access, gitlab_host, server_host
+    from metareview.sources.pull import PullOptions, pull
     from metareview.sources.targets import parse_targets
 
     target = parse_targets(targets, server_host(), gitlab_host())
     api, out = given.pop("api"), given["out"]
-    options: PullOptions = PullOptions(target, **given, **chosen)
-    access: GitHubAccess | GitLabAccess
-    if not target.gitlab:
-        access = github_access(target, api)
-    elif pulls_gitlab:
-        access = gitlab_access(target, api)
-    else:
+    options = PullOptions(target, **given, **chosen)
+    if target.gitlab and options.history:
         fix = "Pull the comments of its merge requests, or write the history as events; see docs/routing.md."
         raise UsageError(f"{target.host} is a GitLab server, and histories are pulled from GitHub alone. {fix}")
+    access = (gitlab_access if target.gitlab else github_access)(target, api)
     try:
         with ExitStack() as until_shown:
             with screen.status() as tell:

@@ -33,7 +33,7 @@ _SHOWN = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class HttpReply:
     """A server's response. The names of headers are found in any case."""
 
     status: int
@@ -41,12 +41,28 @@ class Reply:
     data: bytes
 
 
-class UnusableReply(OSError):
-    """A reply that cannot be used. The message is safe to show."""
+class NetworkFailure(OSError):
+    """A request that failed. The message is safe to show."""
+
+
+class Unreachable(NetworkFailure):
+    """No connection to the server, or none through the proxy."""
+
+
+class InsecureConnection(NetworkFailure):
+    """No TLS with the server. The message is the TLS library's reason."""
+
+
+class Dropped(NetworkFailure):
+    """A connection that broke off. The message is the kind of error."""
+
+
+class UnusableReply(NetworkFailure):
+    """A reply that cannot be used."""
 
 
 class Compressed(UnusableReply):
-    """A reply that is compressed although that was not asked for: a few kilobytes may unpack to gigabytes."""
+    """A reply that is compressed although that was not requested: a few kilobytes may unpack to gigabytes."""
 
     def __init__(self) -> None:
         super().__init__("the reply is compressed, which was not asked for, and is not unpacked")
@@ -62,8 +78,8 @@ class TooLarge(UnusableReply):
 class Connections:
     """Connections to the server of `url`, kept and shared. Safe for threads.
 
-    Requests raise what urllib3 raises, TimeoutError where one was not over by its deadline, and UnusableReply where a
-    reply is larger than it may be, compressed, or only a preliminary one.
+    A request that fails raises a NetworkFailure (UnusableReply where the reply is larger than it may be, compressed, or
+    only a preliminary one), or TimeoutError where it is not over by its deadline.
     """
 
     def __init__(self, url: str, concurrency: int = 1) -> None:
@@ -79,7 +95,7 @@ class Connections:
         body: bytes | None = None,
         largest: int = LARGEST_REPLY,
         deadline: Deadline | None = None,
-    ) -> Reply:
+    ) -> HttpReply:
         """One request and its whole reply, in `timeout` seconds or by the `deadline`, if one is given.
 
         The deadline is a time of `time.monotonic`, and may come nearer while the request is under way.
@@ -92,7 +108,7 @@ class Connections:
                     if len(data) > largest:
                         raise TooLarge(largest)
                 response.release_conn()  # to be used again: leaving the block would close it
-        return Reply(response.status, response.headers, bytes(data))
+        return HttpReply(response.status, response.headers, bytes(data))
 
     @contextmanager
     def open(
@@ -107,7 +123,7 @@ class Connections:
     ) -> Iterator[urllib3.BaseHTTPResponse]:
         """A reply whose body the block reads piece by piece (`read1`), all of it by the deadline, as in `exchange`.
 
-        Nothing is ever unpacked: no compression is asked for, and a success that is compressed all the same is refused.
+        Nothing is ever unpacked: no compression is requested, and a success that is compressed all the same is refused.
         """
         import urllib3
 
@@ -116,6 +132,7 @@ class Connections:
         waits = urllib3.Timeout(connect=min(_CONNECT_SECONDS, timeout), read=timeout)
         end = time.monotonic() + timeout
         with (
+            _failures_of_urllib3(),
             over_by(deadline or (lambda: end)),
             self._http.request(
                 method, url, body=body, headers={**headers, "Accept-Encoding": "identity"}, timeout=waits,
@@ -153,20 +170,32 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
     return None
 
 
-def tls_problem(error: Exception) -> str:
-    """The TLS library's reason why there is no secure connection."""
+@contextmanager
+def _failures_of_urllib3() -> Iterator[None]:
+    """Raise the errors of urllib3 as ours."""
+    from urllib3 import exceptions
+
+    try:
+        yield
+    except exceptions.SSLError as error:
+        raise InsecureConnection(_tls_problem(error)) from None
+    except exceptions.ProxyError:
+        raise Unreachable("no connection: the proxy does not let it through") from None
+    except exceptions.NewConnectionError as error:
+        raise Unreachable(f"no connection: {one_line(str(error).split(': ', 1)[-1], _SHOWN)}") from None
+    except exceptions.ConnectTimeoutError:
+        raise Unreachable("no connection: the server does not answer") from None
+    except exceptions.TimeoutError:
+        raise TimeoutError from None
+    except (exceptions.HTTPError, ConnectionError) as error:
+        raise Dropped(type(error).__name__) from None
+
+
+def _tls_problem(error: Exception) -> str:
     cause = error.args[0] if error.args else None
     if isinstance(cause, ssl.SSLCertVerificationError):
         return one_line(cause.verify_message, _SHOWN)
     return one_line(cause.reason or "", _SHOWN) if isinstance(cause, ssl.SSLError) else "TLS failed"
-
-
-def connection_problem(error: Exception) -> str:
-    """The reason why there is no connection at all."""
-    from urllib3.exceptions import ProxyError
-
-    words = "the proxy does not let it through" if isinstance(error, ProxyError) else str(error).split(": ", 1)[-1]
-    return f"no connection: {one_line(words, _SHOWN)}"
 
 
 def _pools(url: str, concurrency: int) -> urllib3.PoolManager:

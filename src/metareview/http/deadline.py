@@ -81,36 +81,30 @@ class _Response(HTTPResponse):
             self.fp = io.BufferedReader(_SocketStream(sock, self.fp, deadline))
 
 
-def _send(connection: HTTPConnection, data: Any, send: Callable[[memoryview], None]) -> None:
-    """Send bytes piece by piece: TLS takes as long as a socket's time-out for each record."""
-    deadline: Deadline | None = getattr(_requests, "deadline", None)
-    view = memoryview(data)
-    for start in range(0, len(view), _SENT_AT_ONCE):
-        if deadline is not None and connection.sock is not None:
-            connection.sock.settimeout(_seconds_left(deadline))
-        send(view[start : start + _SENT_AT_ONCE])
+class _UntilDeadline(HTTPConnection):
+    """A connection that sends piece by piece: TLS takes as long as a socket's time-out for each record."""
 
-
-class _HTTPConnection(HTTPConnection):
     response_class = _Response
 
     def send(self, data: Any) -> None:
-        _send(self, data, super().send)
+        deadline: Deadline | None = getattr(_requests, "deadline", None)
+        view = memoryview(data)
+        for start in range(0, len(view), _SENT_AT_ONCE):
+            if deadline is not None and self.sock is not None:
+                self.sock.settimeout(_seconds_left(deadline))
+            super().send(view[start : start + _SENT_AT_ONCE])
 
 
-class _HTTPSConnection(HTTPSConnection):
-    response_class = _Response
-
-    def send(self, data: Any) -> None:
-        _send(self, data, super().send)
+class _HTTPSUntilDeadline(_UntilDeadline, HTTPSConnection):
+    pass
 
 
 class _HTTPPool(HTTPConnectionPool):
-    ConnectionCls = _HTTPConnection
+    ConnectionCls = _UntilDeadline
 
 
 class _HTTPSPool(HTTPSConnectionPool):
-    ConnectionCls = _HTTPSConnection
+    ConnectionCls = _HTTPSUntilDeadline
 
 
 POOLS = {"http": _HTTPPool, "https": _HTTPSPool}

@@ -13,7 +13,7 @@ from metareview.model.words import one_line
 _BEGINNING = 12
 """Characters at a key's beginning that give it away."""
 _PUBLIC = re.compile(r"github_pat_|gh[a-z]_|gl[a-z]{2,12}-|sk-(?:(?:ant-[a-z]+[0-9]*|or-v[0-9]|proj|svcacct|admin)-)?")
-"""What the tokens of GitHub, GitLab and makers of models begin with, which gives nothing away."""
+"""Public beginnings of the tokens of GitHub, GitLab and makers of models."""
 _SHORTEST, _SHORTEST_WORD = 8, 12
 """A shorter key, or one of letters alone, may be any word: local servers take `none` or `ollama` for one."""
 _NAMED = r"(?:bearer|key|token|[:=\"'`(<])[\s\"'`:=(<]*{}(?!\w)"
@@ -39,7 +39,7 @@ class Secret:
         return self._text
 
     def is_in(self, text: str) -> bool:
-        """Whether a stranger's text repeats the secret: at least its first twelve characters, or those that follow its
+        """True if a stranger's text repeats the secret: at least its first twelve characters, or those that follow its
         public beginning (`github_pat_`, `sk-proj-` …).
 
         Plain, in base64 (alone or inside of what was encoded, as in `Bearer …`), in hexadecimal digits, or escaped as

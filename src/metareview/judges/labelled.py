@@ -84,7 +84,7 @@ def _overridden(judge: Judge, labels: LabelIndex, rows: Mapping[int, LabelKey], 
     if not rows or len(answer.match) != size or len(answer.score) != size:
         return answer
 
-    def verdict(row: int, label: Label) -> PairVerdict:
+    def verdict(row: int, label: NotePairLabel) -> PairVerdict:
         match = SAME if label.match else DIFFERENT
         against = answer.match[row] not in (match, UNDECIDED)
         judged = f", against {judge.name} ({format_score(answer.score[row])})" if against else ""

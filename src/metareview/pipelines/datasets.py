@@ -13,45 +13,45 @@ from pathlib import Path
 from metareview.errors import InputError, UsageError, nearest
 from metareview.formats.reader import Given, Paths, Records, several, several_given
 from metareview.sources.catalogue import CANDIDATES, DATASETS, HISTORY, NEGATIVES, REFERENCE
-from metareview.sources.datasets import Watch, fetch, files_of_role, place
+from metareview.sources.datasets import FileProgress, fetch, files_of_role, place
 
 Tell = Callable[[str], object]
 """Takes a line about what was chosen."""
 
 
-def candidates(given: Given, watch: Watch | None = None, tell: Tell | None = None) -> Given:
+def candidates(given: Given, watch: FileProgress | None = None, tell: Tell | None = None) -> Given:
     """What a name in place of the comments stands for."""
     return _path(given, CANDIDATES, watch, tell) if isinstance(given, str | Path) else given
 
 
-def references(given: Paths | Records, watch: Watch | None = None, tell: Tell | None = None) -> Paths | Records:
+def references(given: Paths | Records, watch: FileProgress | None = None, tell: Tell | None = None) -> Paths | Records:
     """What a name among the references stands for."""
     return _several(given, REFERENCE, watch, tell)
 
 
-def negatives(given: Paths | Records, watch: Watch | None = None, tell: Tell | None = None) -> Paths | Records:
+def negatives(given: Paths | Records, watch: FileProgress | None = None, tell: Tell | None = None) -> Paths | Records:
     """What a name among the negatives stands for."""
     return _several(given, NEGATIVES, watch, tell)
 
 
-def histories(given: Paths, watch: Watch | None = None, tell: Tell | None = None) -> list[str | Path]:
+def histories(given: Paths, watch: FileProgress | None = None, tell: Tell | None = None) -> list[str | Path]:
     """What a name among the histories stands for."""
     return [file for path in several(given) for file in _files(path, HISTORY, watch, tell)]
 
 
-def _several(given: Paths | Records, role: str, watch: Watch | None, tell: Tell | None) -> Paths | Records:
+def _several(given: Paths | Records, role: str, watch: FileProgress | None, tell: Tell | None) -> Paths | Records:
     paths = [each for each in several_given(given) if isinstance(each, str | Path)]
     return [file for path in paths for file in _files(path, role, watch, tell)] if paths else given
 
 
-def _path(given: str | Path, role: str, watch: Watch | None, tell: Tell | None) -> str | Path:
+def _path(given: str | Path, role: str, watch: FileProgress | None, tell: Tell | None) -> str | Path:
     files = _files(given, role, watch, tell)
     if len(files) > 1:
         raise UsageError(f"The data set {given} has {len(files)} files of the role {role}. Name one of them.")
     return files[0]
 
 
-def _files(given: str | Path, role: str, watch: Watch | None, tell: Tell | None) -> Sequence[str | Path]:
+def _files(given: str | Path, role: str, watch: FileProgress | None, tell: Tell | None) -> Sequence[str | Path]:
     """The files that a name stands for; a path stands for itself."""
     name = str(given)
     dataset = DATASETS.get(name)

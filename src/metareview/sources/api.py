@@ -6,24 +6,24 @@ is a UsageError; a `TransientFailure` may be avoided by a smaller request.
 
 from __future__ import annotations
 
-import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 from urllib.parse import urljoin, urlsplit
 
-from metareview.errors import UsageError
-from metareview.formats.api_node import Node, UnexpectedReply
+from metareview.errors import InputError, UsageError
+from metareview.formats.api_reply import reply_record
+from metareview.formats.record import Record
 from metareview.http.connections import (
     Compressed,
     Connections,
-    Reply,
-    UnusableReply,
-    connection_problem,
+    Dropped,
+    HttpReply,
+    InsecureConnection,
+    NetworkFailure,
     retry_after,
-    tls_problem,
 )
 from metareview.http.secret import Secret
 from metareview.sources.clock import Clock, clock_time
@@ -103,14 +103,14 @@ class Api(ABC):
         self._connections.close()
 
     @abstractmethod
-    def _seconds_until_allowed(self, reply: Reply, words: str) -> float | None:
+    def _seconds_until_allowed(self, reply: HttpReply, words: str) -> float | None:
         """Seconds to wait if the refusal is a rate limit; None for any other."""
 
     @abstractmethod
     def _fix_of_refusal(self, message: str) -> str:
         """The fix for a refusal with this message."""
 
-    def get(self, path: str, take: Callable[[Reply], T]) -> T | None:
+    def get(self, path: str, take: Callable[[HttpReply], T]) -> T | None:
         """The result of `take` for the reply at a path; None if absent. A TransientFailure of `take` is retried."""
 
         def attempt() -> T | None:
@@ -156,33 +156,29 @@ class Api(ABC):
             if seconds > 0:
                 self._wait(seconds + 1, self.used_up)
 
-    def _exchange(self, method: str, address: str, headers: Mapping[str, str], body: bytes | None = None) -> Reply:
+    def _exchange(self, method: str, address: str, headers: Mapping[str, str], body: bytes | None = None) -> HttpReply:
         """One HTTP exchange; TransientFailure if it failed or broke off."""
-        from urllib3 import exceptions
-
         try:
             reply = self._connections.exchange(method, address, headers=headers, body=body, timeout=_SECONDS)
-        except exceptions.SSLError as error:
-            raise UsageError(f"{self._host}: {tls_problem(error)}. Check its certificate.") from None
-        except (exceptions.NewConnectionError, exceptions.ConnectTimeoutError, exceptions.ProxyError) as error:
-            raise TransientFailure(connection_problem(error)) from None
-        except (exceptions.TimeoutError, TimeoutError):
-            raise TransientFailure(f"no answer within {_SECONDS:g} s") from None
+        except InsecureConnection as error:
+            raise UsageError(f"{self._host}: {error}. Check its certificate.") from None
         except Compressed:
             fix = "A proxy in between may do that: leave it out with NO_PROXY, or turn its compression off."
             raise UsageError(
                 f"{self._host} sends a compressed reply, which was not asked for and is not unpacked. {fix}"
             ) from None
-        except UnusableReply as error:
+        except Dropped as error:
+            raise TransientFailure(f"the connection was dropped ({error})") from None
+        except NetworkFailure as error:
             raise TransientFailure(str(error)) from None
-        except (exceptions.HTTPError, OSError) as error:
-            raise TransientFailure(f"the connection was dropped ({type(error).__name__})") from None
+        except TimeoutError:
+            raise TransientFailure(f"no answer within {_SECONDS:g} s") from None
         self.requests += 1
         self._reached = True
         self._check_status(reply)
         return reply
 
-    def _check_status(self, reply: Reply) -> None:
+    def _check_status(self, reply: HttpReply) -> None:
         """Raise for failures; redirects and absent objects are for the caller."""
         status = reply.status
         if status < 400 or status in ABSENT:
@@ -201,7 +197,7 @@ class Api(ABC):
             f"{self._host} refuses (HTTP {status}{self._quoted(message)}). {self._fix_of_refusal(message)}"
         )
 
-    def _seconds_asked_for(self, reply: Reply, *, even_if_some_are_left: bool = False) -> float | None:
+    def _seconds_asked_for(self, reply: HttpReply, *, even_if_some_are_left: bool = False) -> float | None:
         """Seconds to wait by the reply's headers."""
         wait = retry_after(reply.headers)
         if wait is not None:
@@ -212,7 +208,7 @@ class Api(ABC):
             return None
         return max(0.0, reset - self._clock.now()) + 1
 
-    def _reply(self, address: str) -> Reply | None:
+    def _reply(self, address: str) -> HttpReply | None:
         """The reply at an address, after redirects within the server; None if it is absent."""
         for _ in range(_REDIRECTS):
             reply = self._exchange("GET", address, self._headers)
@@ -249,30 +245,21 @@ class Api(ABC):
         return f": {shown}" if shown else ""
 
 
-def parsed(data: bytes) -> Any:
-    """The JSON of a reply; TransientFailure for anything else."""
+def json_of(data: bytes, kind: type = dict) -> Record:
+    """The JSON object or list of a reply; TransientFailure for anything else."""
     try:
-        return json.loads(data)
+        record = reply_record(data)
     except (ValueError, RecursionError):
         raise TransientFailure("the reply breaks off or is no JSON" if data.strip() else "the reply is empty") from None
-
-
-def object_of(reply: Reply) -> Node:
-    """The JSON object of a reply; TransientFailure for anything else."""
-    return _node(reply.data)
-
-
-def _node(data: bytes) -> Node:
-    value = parsed(data)
-    if not isinstance(value, dict):
-        raise TransientFailure("the reply is JSON, but no object")
-    return Node(value)
+    if not isinstance(record.value, kind):
+        raise TransientFailure(f"the reply is JSON, but no {'object' if kind is dict else 'list'}")
+    return record
 
 
 def _message(words: str) -> str:
     try:
-        return _node(words.encode()).text("message") or ""
-    except (TransientFailure, UnexpectedReply):
+        return json_of(words.encode()).text("message") or ""
+    except (TransientFailure, InputError):
         return ""
 
 

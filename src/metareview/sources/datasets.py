@@ -16,7 +16,7 @@ ORIGIN = "https://raw.githubusercontent.com"
 MIRROR, FOLDER = "METAREVIEW_DATASET_MIRROR", "METAREVIEW_DATA"
 """The environment's names for where files come from, and where they go."""
 
-Watch = Callable[[str], AbstractContextManager[Progress | None]]
+FileProgress = Callable[[str], AbstractContextManager[Progress | None]]
 """Opens a progress callback for the file of this name."""
 
 
@@ -101,7 +101,7 @@ def is_there(dataset: Dataset, file: DataFile) -> bool:
 
 
 def fetch(
-    dataset: Dataset, files: Sequence[DataFile], watch: Watch | None = None, retries: Retries | None = None
+    dataset: Dataset, files: Sequence[DataFile], watch: FileProgress | None = None, retries: Retries | None = None
 ) -> list[DataFile]:
     """Fetch the missing files, and return them. InputError says how to place by hand a file that cannot be fetched."""
     missing = [file for file in files if not is_there(dataset, file)]

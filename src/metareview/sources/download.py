@@ -19,10 +19,11 @@ from urllib.parse import urljoin, urlsplit
 from metareview.http.connections import (
     USER_AGENT,
     Connections,
+    Dropped,
+    InsecureConnection,
+    Unreachable,
     UnusableReply,
-    connection_problem,
     retry_after,
-    tls_problem,
 )
 from metareview.locks import PathLock
 
@@ -183,8 +184,6 @@ def _pieces(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
 @contextmanager
 def _answer(address: str, headers: dict[str, str], seconds: float) -> Iterator[urllib3.BaseHTTPResponse]:
     """The reply after redirects; network errors become failures worth a retry, or final ones."""
-    import urllib3
-
     deadline = time.monotonic() + seconds
     secure = address.startswith("https:")
     for _ in range(_REDIRECTS + 1):
@@ -198,20 +197,14 @@ def _answer(address: str, headers: dict[str, str], seconds: float) -> Iterator[u
                 address, scheme = _redirected(address, response.headers.get("Location", ""))
         except TimeoutError:
             raise _TryAgain(f"the server is too slow: not done after {seconds:g} s") from None
-        except urllib3.exceptions.SSLError as error:
-            raise DownloadFailed(f"no secure connection: {tls_problem(error)}") from None
-        except urllib3.exceptions.ReadTimeoutError:
-            raise _TryAgain("the server does not answer in time") from None
+        except Unreachable as error:
+            raise _TryAgain(str(error), reached=False) from None
+        except Dropped as error:
+            raise _TryAgain(f"the connection broke off ({error})") from None
+        except InsecureConnection as error:
+            raise DownloadFailed(f"no secure connection: {error}") from None
         except UnusableReply as error:
             raise DownloadFailed(str(error)) from None
-        except urllib3.exceptions.ConnectTimeoutError as error:  # and its subclass for no connection at all
-            refused = isinstance(error, urllib3.exceptions.NewConnectionError)
-            reason = connection_problem(error) if refused else "no connection: the server does not answer"
-            raise _TryAgain(reason, reached=False) from None
-        except (urllib3.exceptions.NewConnectionError, urllib3.exceptions.ProxyError) as error:
-            raise _TryAgain(connection_problem(error), reached=False) from None
-        except (urllib3.exceptions.HTTPError, ConnectionError) as error:
-            raise _TryAgain(f"the connection broke off ({type(error).__name__})") from None
         finally:
             connections.close()
         if scheme not in ("http", "https") or (secure and scheme != "https"):

@@ -108,7 +108,7 @@ class Journal:
         return False
 
     def _new_files(self) -> list[Path]:
-        """New files that pulls into this one have begun. A journal may be anybody's: other names are not ours."""
+        """New files that pulls into this one have begun. A journal may be forged: other names are not ours."""
         ours = re.compile(re.escape(self.file.name) + r"\.[0-9a-f]{16}\.new")
         names = [mark.get("new") for mark in self.marks]
         return [self.file.with_name(name) for name in names if isinstance(name, str) and ours.fullmatch(name)]
@@ -134,7 +134,7 @@ class Journal:
         digest = hashlib.sha256()
         try:
             with beside.open("xb") as new:
-                for line in self._lines() if order is None else self._sorted_lines(order):
+                for line in self._lines(order or (lambda line: ())):
                     new.write(line)
                     digest.update(line)
             self.add([], {"finished": True, "sha256": digest.hexdigest()})
@@ -186,21 +186,12 @@ class Journal:
         self._handle.seek(end)
         self._handle.truncate()
 
-    def _lines(self) -> Iterator[bytes]:
+    def _lines(self, order: Order) -> Iterator[bytes]:
+        """The lines sorted by their keys, then as they came. Only the keys are in memory."""
         assert self._handle is not None
         self._handle.seek(0)
-        self._handle.readline()
-        for line in iter(self._handle.readline, b""):
-            if not line.startswith(_MARK):
-                yield line
-
-    def _sorted_lines(self, order: Order) -> Iterator[bytes]:
-        """The lines sorted by their keys and positions alone: the lines themselves stay on disk."""
-        assert self._handle is not None
-        self._handle.seek(0)
-        self._handle.readline()
+        place = len(self._handle.readline())
         places = []
-        place = self._handle.tell()
         for line in iter(self._handle.readline, b""):
             if not line.startswith(_MARK):
                 places.append((*order(line), place))

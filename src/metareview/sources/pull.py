@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from metareview.errors import InputError, UsageError
-from metareview.formats.api_node import UnexpectedReply
 from metareview.formats.comments import jsonl
 from metareview.formats.histories import events
 from metareview.model.comment import Review
@@ -18,16 +17,14 @@ from metareview.model.event import Event
 from metareview.model.selection import ALL_NAMES, Selection
 from metareview.model.time import parse_time, show_time
 from metareview.model.words import plural
+from metareview.sources.access import Access
 from metareview.sources.api import Api
 from metareview.sources.clock import Clock
-from metareview.sources.github.access import GitHubAccess
 from metareview.sources.github.api import GitHubApi
 from metareview.sources.github.origin import GitHubOrigin
-from metareview.sources.gitlab.access import GitLabAccess
-from metareview.sources.gitlab.api import GitLabApi
-from metareview.sources.gitlab.origin import GitLabOrigin
+from metareview.sources.gitlab import GitLabApi, GitLabOrigin
 from metareview.sources.journal import Journal
-from metareview.sources.targets import Target
+from metareview.sources.targets import PullTarget
 
 ShowProgress = Callable[[str, bool], None]
 """A progress callback, called with a message, and True for one to show even without a terminal: a wait, not a step."""
@@ -38,7 +35,7 @@ _SHOWN_NUMBERS = 10
 class PullOptions:
     """Pull requests to fetch, and the file to write."""
 
-    target: Target
+    target: PullTarget
     out: Path
     since: str | None = None
     """Pull requests created at or after this time."""
@@ -47,6 +44,8 @@ class PullOptions:
     overwrite: bool = False
     reviewers: Selection = ALL_NAMES
     patches: bool = True
+    history: bool = False
+    """The events of the pull requests instead of their comments; from GitHub alone."""
 
     def __post_init__(self) -> None:
         if self.target.numbers is not None and (self.since or self.until):
@@ -59,17 +58,17 @@ class PullOptions:
         if self.since and self.until and parse_time(self.since) >= parse_time(self.until):
             raise UsageError("--since is not before --until. Swap them.")
 
-    def request(self, command: str) -> dict[str, Any]:
+    def request(self) -> dict[str, Any]:
         """The settings that decide the content of the file."""
         request: dict[str, Any] = {
-            "command": command,
+            "command": "history" if self.history else "comments",
             "host": self.target.host,
             "repository": self.target.repository.casefold(),
             "numbers": None if self.target.numbers is None else list(self.target.numbers),
             "since": self.since and show_time(parse_time(self.since)),
             "until": self.until and show_time(parse_time(self.until)),
         }
-        if command == "comments":
+        if not self.history:
             request |= {"reviewers": list(self.reviewers.patterns), "patches": self.patches}
         return request
 
@@ -88,7 +87,7 @@ class PullResult:
     warnings: tuple[str, ...] = ()
 
 
-class Origin(Protocol):
+class PullOrigin(Protocol):
     """Where pull requests come from."""
 
     name: str
@@ -109,57 +108,54 @@ class Origin(Protocol):
         """Warnings of what is missing."""
 
 
-def pull_comments(
-    options: PullOptions, access: GitHubAccess | GitLabAccess, show: ShowProgress, clock: Clock | None = None
+def pull(
+    options: PullOptions, access: Access, show: ShowProgress, clock: Clock | None = None
 ) -> AbstractContextManager[PullResult]:
-    """Comments with threads, reviews, reactions and commits, as `jsonl`.
+    """Comments with threads, reviews, reactions and commits, as `jsonl`, or events in time order.
 
     The file is in place within the context; when that ends, the pull is over. If it is cut short, as by Ctrl-C before
     the result was shown, the same pull gives the result once more.
     """
     clock, target = clock or Clock(), options.target
-    origin: Origin
-    if isinstance(access, GitLabAccess):
+    origin: PullOrigin
+    if target.gitlab:
         gitlab = GitLabApi(access, clock, lambda line: show(line, True))
         origin = GitLabOrigin(gitlab, target, options.reviewers, patches=options.patches)
     else:
         github = GitHubApi(access, clock, lambda line: show(line, True))
-        origin = GitHubOrigin(github, target, options.reviewers, patches=options.patches)
-    return _Pull(options, "comments", origin, show).run()
-
-
-def pull_history(
-    options: PullOptions, access: GitHubAccess, show: ShowProgress, clock: Clock | None = None
-) -> AbstractContextManager[PullResult]:
-    """The events of pull requests in time order; otherwise like `pull_comments`."""
-    api = GitHubApi(access, clock or Clock(), lambda line: show(line, True))
-    return _Pull(options, "history", GitHubOrigin(api, options.target, None, patches=False), show).run()
+        reviewers = None if options.history else options.reviewers
+        origin = GitHubOrigin(github, target, reviewers, patches=options.patches)
+    return _Pull(options, origin, show).run()
 
 
 class _Pull:
-    def __init__(self, options: PullOptions, command: str, origin: Origin, show: ShowProgress) -> None:
-        self._options, self._command, self._origin, self._show = options, command, origin, show
+    def __init__(self, options: PullOptions, origin: PullOrigin, show: ShowProgress) -> None:
+        self._options, self._origin, self._show = options, origin, show
 
     @contextmanager
     def run(self) -> Iterator[PullResult]:
         options = self._options
-        journal = Journal(options.out, options.request(self._command), overwrite=options.overwrite)
+        journal = Journal(options.out, options.request(), overwrite=options.overwrite)
         try:
             if not journal.in_place:
-                self._fetch(journal, self._numbers(journal))
+                self._complete(journal)
             result = self._result(journal)
             if not journal.in_place:
-                journal.put_in_place(events.time_order if self._command == "history" else None)
+                journal.put_in_place(events.time_order if options.history else None)
             yield result
             journal.discard()
-        except UnexpectedReply as problem:
-            raise UsageError(
-                f"{options.target.host} sends replies that are not those of {self._origin.name}'s API ({problem}). "
-                "What was done is kept: the same command goes on from there."
-            ) from None
         finally:
             journal.close()
             self._origin.api.close()
+
+    def _complete(self, journal: Journal) -> None:
+        try:
+            self._fetch(journal, self._numbers(journal))
+        except InputError as error:
+            raise UsageError(
+                f"{self._options.target.host} sends replies that are not those of {self._origin.name}'s API "
+                f"({error.problem}). What was done is kept: the same command goes on from there."
+            ) from None
 
     def _numbers(self, journal: Journal) -> list[int]:
         """The numbers of the pull requests to fetch, in order: those given, or those listed now or before."""
@@ -185,13 +181,10 @@ class _Pull:
             self._show(
                 f"going on from an earlier pull: {len(done):,} of {plural(len(numbers), 'pull request')} are here", True
             )
-        try:
-            for number, found in self._origin.lines(left):
-                self._keep(journal, number, found)
-                done.add(number)
-                self._show(f"{len(done):,} of {plural(len(numbers), 'pull request')}{self._left()}", False)
-        except InputError as error:
-            raise UnexpectedReply(error.problem) from None
+        for number, found in self._origin.lines(left):
+            self._keep(journal, number, found)
+            done.add(number)
+            self._show(f"{len(done):,} of {plural(len(numbers), 'pull request')}{self._left()}", False)
 
     def _keep(self, journal: Journal, number: int, found: Sequence[Review] | Sequence[Event] | None) -> None:
         if found is None:

@@ -21,7 +21,7 @@ _FORMS = "OWNER/REPO, OWNER/REPO#12, OWNER/REPO#12,15,20-30, GROUP/PROJECT!12 or
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class PullTarget:
     """Pull requests of one repository: all of them, or those with these numbers, in order."""
 
     host: str
@@ -36,7 +36,7 @@ class Target:
         return f"{self.owner}/{self.name}"
 
 
-def parse_targets(texts: Sequence[str], github_host: str = GITHUB, gitlab_host: str = GITLAB) -> Target:
+def parse_targets(texts: Sequence[str], github_host: str = GITHUB, gitlab_host: str = GITLAB) -> PullTarget:
     """The pull requests that the texts name together; UsageError for texts that name none, or several repositories.
 
     A text without a server is one on `github_host` (`#`) or `gitlab_host` (`!`). An address is GitLab's if it is of
@@ -61,7 +61,7 @@ def parse_targets(texts: Sequence[str], github_host: str = GITHUB, gitlab_host: 
     return replace(first, numbers=tuple(numbers))
 
 
-def _target(text: str, github_host: str, gitlab_host: str) -> Target:
+def _target(text: str, github_host: str, gitlab_host: str) -> PullTarget:
     if "://" in text:
         return _target_of_address(text, gitlab_host)
     if found := _SHORT.fullmatch(text):
@@ -78,7 +78,7 @@ def _target(text: str, github_host: str, gitlab_host: str) -> Target:
     raise UsageError(f"{text!r} names no repository. Give {_FORMS}.")
 
 
-def _target_of_address(text: str, gitlab_host: str) -> Target:
+def _target_of_address(text: str, gitlab_host: str) -> PullTarget:
     try:
         parts = urlsplit(text)
         host, port = (parts.hostname or "").removeprefix("www."), parts.port
@@ -102,15 +102,15 @@ def _target_of_address(text: str, gitlab_host: str) -> Target:
 
 
 def _is_repository(names: Sequence[str], gitlab: bool) -> bool:
-    """Whether these names may be a repository's: an owner and a name, or on GitLab groups and a name."""
+    """True for names that may be a repository's: an owner and a name, or on GitLab groups and a name."""
     return all(map(_NAME.fullmatch, names)) and (len(names) == 2 or (gitlab and len(names) > 2))
 
 
 def _of_names(
     host: str, names: Sequence[str], numbers: tuple[int, ...] | None, scheme: str = "https", *, gitlab: bool
-) -> Target:
+) -> PullTarget:
     *owner, name = names
-    return Target(host, "/".join(owner), name.removesuffix(".git"), numbers, scheme, gitlab)
+    return PullTarget(host, "/".join(owner), name.removesuffix(".git"), numbers, scheme, gitlab)
 
 
 def _numbers(text: str, whole: str) -> tuple[int, ...]:

@@ -6,15 +6,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from metareview.errors import UsageError
-from metareview.formats.conversation import ApiConversation
+from metareview.formats.conversation import NO_PULL_REQUEST, ApiConversation, PullRequestFacts
 from metareview.formats.github.addresses import pull_request_of_folder
 from metareview.formats.github.deduplicate import deduplicated, posted_comment, warn, with_findings
 from metareview.formats.github.extract import comments_in, looks_like_github, pull_request_around, raw_comments
 from metareview.formats.github.missing_pages import missing_pages
-from metareview.formats.github.raw_comment import NO_PULL_REQUEST, CommentKind, PullRequestFacts, rest_id
+from metareview.formats.github.raw_comment import CommentKind, rest_id
 from metareview.formats.input_file import InputFile
 from metareview.formats.protocol import CommentFormat
 from metareview.formats.record import Record
@@ -71,11 +72,7 @@ def conversation(value: dict[str, Any]) -> ApiConversation:
         # A tool whose summary has no finding has looked and found nothing.
         if each.kind is CommentKind.REVIEW or (not findings and each.comment.note.strip()):
             silent.append(each.login)
-    return ApiConversation(
-        Review(address, author=about.author or GHOST, merged_at=about.merged_at, closed_at=about.closed_at),
-        comments,
-        silent,
-    )
+    return ApiConversation(replace(about, author=about.author or GHOST).reviewed(Review(address)), comments, silent)
 
 
 def _is_review(comments: Sequence[Comment]) -> bool:

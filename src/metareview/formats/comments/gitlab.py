@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from metareview.formats.bodies import comments_of
-from metareview.formats.conversation import ApiConversation
+from metareview.formats.conversation import NO_PULL_REQUEST, ApiConversation, PullRequestFacts
 from metareview.formats.input_file import InputFile
 from metareview.formats.protocol import CommentFormat
 from metareview.formats.record import Record
@@ -37,18 +37,6 @@ _NOTE = "a discussion or a note"
 _FIX = "Give what projects/ID/merge_requests/N/discussions answers."
 
 
-@dataclass(frozen=True, slots=True)
-class _MergeRequest:
-    """The merge request of notes, as far as their surroundings have it."""
-
-    address: str | None = None
-    author: str | None = None
-    merged_at: str | None = None
-    closed_at: str | None = None
-    head: str | None = None
-    """Its latest commit."""
-
-
 def sniff(file: InputFile) -> bool:
     if not file.json.looks_like_json:
         return False
@@ -68,7 +56,7 @@ def _is_note(value: object) -> bool:
 
 def read(file: InputFile) -> Iterator[Review]:
     """One review per merge request and account, in order of appearance. Replies are kept as such."""
-    reviews = _reviews(file, (note for document in file.json for note in _notes(document, _MergeRequest(), arrays=2)))
+    reviews = _reviews(file, (note for document in file.json for note in _notes(document, NO_PULL_REQUEST, arrays=2)))
     yield from reviews
     if not reviews and file.pull_request:
         yield Review(file.pull_request, source=file.name)
@@ -94,7 +82,7 @@ def conversation(merge_request: dict[str, Any], discussions: list[dict[str, Any]
     ]
     # A tool's summary without a finding is no comment, but its author has reviewed.
     silent = [review.reviewer or GHOST for review in reviews if not review.comments]
-    pull_request = _reviewed(Review(address), replace(about, author=about.author or GHOST))
+    pull_request = replace(about, author=about.author or GHOST).reviewed(Review(address))
     return ApiConversation(pull_request, comments, [*silent, *_approving(record)]), file.fields_left_out
 
 
@@ -106,9 +94,9 @@ def _approving(record: Record) -> Iterator[str]:
                 yield _account(note)
 
 
-def _reviews(file: InputFile, notes: Iterable[tuple[Record, _MergeRequest]]) -> list[Review]:
+def _reviews(file: InputFile, notes: Iterable[tuple[Record, PullRequestFacts]]) -> list[Review]:
     reviews: dict[tuple[str, str], list[Comment]] = {}
-    known: dict[str, _MergeRequest] = {}
+    known: dict[str, PullRequestFacts] = {}
     elsewhere = 0
     for record, about in notes:
         if record.value.get("noteable_type") not in (None, "MergeRequest"):
@@ -121,17 +109,12 @@ def _reviews(file: InputFile, notes: Iterable[tuple[Record, _MergeRequest]]) -> 
         counted = plural(elsewhere, "note that is", "notes that are")
         file.warnings.add_sentence(f"{file.name}: {counted} not on a merge request; left out")
     return [
-        _reviewed(Review(pr, tuple(comments), account, source=file.name), known[pr])
+        known[pr].reviewed(Review(pr, tuple(comments), account, source=file.name))
         for (pr, account), comments in reviews.items()
     ]
 
 
-def _reviewed(review: Review, about: _MergeRequest) -> Review:
-    """The review, with the facts of its merge request."""
-    return replace(review, author=about.author, merged_at=about.merged_at, closed_at=about.closed_at)
-
-
-def _notes(record: Record, about: _MergeRequest, arrays: int) -> Iterator[tuple[Record, _MergeRequest]]:
+def _notes(record: Record, about: PullRequestFacts, arrays: int) -> Iterator[tuple[Record, PullRequestFacts]]:
     """The notes that people wrote, each with its merge request."""
     if isinstance(record.value, list) and arrays:
         for item in record.items():
@@ -154,12 +137,12 @@ def _notes(record: Record, about: _MergeRequest, arrays: int) -> Iterator[tuple[
         yield record, about
 
 
-def _merge_request(record: Record, address: str) -> _MergeRequest:
+def _merge_request(record: Record, address: str) -> PullRequestFacts:
     """The answer of merge_requests/N, with its discussions added. All fields are optional."""
     value = record.value
     refs = value.get("diff_refs")
     head = refs.get("head_sha") if isinstance(refs, dict) else None
-    return _MergeRequest(
+    return PullRequestFacts(
         address,
         author=_account(record) if isinstance(value.get("author"), dict) else None,
         merged_at=time_text(value.get("merged_at")),
@@ -168,7 +151,7 @@ def _merge_request(record: Record, address: str) -> _MergeRequest:
     )
 
 
-def _of_discussion(record: Record, about: _MergeRequest) -> Iterator[tuple[Record, _MergeRequest]]:
+def _of_discussion(record: Record, about: PullRequestFacts) -> Iterator[tuple[Record, PullRequestFacts]]:
     """Its notes: the first begins it, the others answer."""
     first = None
     for note in record.objects("notes", "a note"):

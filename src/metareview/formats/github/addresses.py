@@ -28,7 +28,7 @@ def names_of(addresses: Iterable[str]) -> set[str]:
 
 
 def is_named(address: str, names: AbstractSet[str]) -> bool:
-    """Whether one of the names is this pull request's."""
+    """True if one of the names is this pull request's."""
     key = pull_request_key(address)
     whole = key.partition("/")[2]
     return not names.isdisjoint((key, whole, whole.replace("/", "_"), whole.rpartition("/")[2]))

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from metareview.formats.bodies import comments_of
+from metareview.formats.conversation import PullRequestFacts
 from metareview.formats.github.addresses import is_named, names_of, own_address
-from metareview.formats.github.raw_comment import CommentKind, PullRequestFacts, RawComment, comment_id, login_of
+from metareview.formats.github.raw_comment import CommentKind, RawComment, comment_id, login_of
 from metareview.formats.input_file import InputFile
 from metareview.model.account import BOT, GHOST
 from metareview.model.address import address_of_issue, pull_request_key, web_address

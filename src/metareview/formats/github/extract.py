@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from metareview.formats.api_reply import member, nodes
+from metareview.formats.conversation import NO_PULL_REQUEST, PullRequestFacts
 from metareview.formats.github.raw_comment import (
-    NO_PULL_REQUEST,
     UNKNOWN,
     CommentKind,
-    PullRequestFacts,
     RawComment,
     identifier_of,
     is_review,
@@ -153,15 +153,11 @@ def _in_members(record: Record, about: PullRequestFacts, depth: int) -> Iterator
 
 
 def _in_member(record: Record, key: str, about: PullRequestFacts, depth: int) -> Iterator[RawComment]:
-    for item in _member(record, key).items():
+    for item in member(record, key).items():
         if isinstance(item.value, list):
             yield from comments_in(item, about, arrays=1, depth=depth + 1)
         elif item.value is not None:  # GraphQL has null for what it could not give
             yield from _in_object(item.as_object(_SHAPE, _FIX), about, depth + 1)
-
-
-def _member(record: Record, key: str) -> Record:
-    return record._replace(value=record.value[key], path=(*record.path, key))
 
 
 def _in_thread(record: Record, about: PullRequestFacts) -> Iterator[RawComment]:
@@ -169,24 +165,13 @@ def _in_thread(record: Record, about: PullRequestFacts) -> Iterator[RawComment]:
     thread = record.value
     shared = {key: thread[key] for key in _OF_THREAD if key in thread}
     first = None
-    for node in _nodes(_member(record, "comments")) if thread.get("comments") else ():
-        value = with_rest_names({**shared, **_known(node.as_object(_SHAPE, _FIX).value)})
+    for node in nodes(record, "comments", _SHAPE, _FIX):
+        value = with_rest_names({**shared, **_known(node.value)})
         value["resolved"] = thread.get("isResolved")
         if first is not None and value.get("in_reply_to_id") in (None, UNKNOWN):
             value["in_reply_to_id"] = first
         first = first or identifier_of(value) or UNKNOWN
         yield RawComment(CommentKind.REVIEW_COMMENT, node._replace(value=value), about)
-
-
-def _nodes(record: Record) -> list[Record]:
-    """The items of a list, or of one of GraphQL's, which has nodes or edges; without what it could not give."""
-    value = record.value
-    if isinstance(value, dict) and "nodes" in value:
-        return _nodes(_member(record, "nodes"))
-    if isinstance(value, dict) and isinstance(value.get("edges"), list):
-        edges = (item.as_object(_SHAPE, _FIX) for item in _member(record, "edges").items() if item.value is not None)
-        return [_member(edge, "node") for edge in edges if edge.value.get("node") is not None]
-    return [item for item in record.items() if item.value is not None]
 
 
 def _known(value: Mapping[str, Any]) -> dict[str, Any]:

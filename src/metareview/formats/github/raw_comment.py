@@ -6,13 +6,13 @@ import re
 from base64 import urlsafe_b64decode
 from binascii import Error as Base64Error
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from metareview.formats.conversation import PullRequestFacts
 from metareview.formats.record import Record
 from metareview.model.account import BOT
-from metareview.model.comment import Review
 
 UNKNOWN = "?"
 """Stands for the unknown comment that a reply answers."""
@@ -59,31 +59,6 @@ _ANCHORS = {
 }
 _ANCHOR = re.compile(rf"#({'|'.join(_ANCHORS)})([0-9]{{1,20}})")
 _PREFIXES = {kind: prefix for prefix, kind in _ANCHORS.items()}
-
-
-@dataclass(frozen=True, slots=True)
-class PullRequestFacts:
-    """The pull request of a comment, as far as its surroundings have it."""
-
-    repository: str | None = None
-    """The repository's address."""
-    address: str | None = None
-    author: str | None = None
-    merged_at: str | None = None
-    closed_at: str | None = None
-
-    def joined(self, later: PullRequestFacts) -> PullRequestFacts:
-        """The fields of the later one, and those that only this one has: a log of webhooks goes on after a merge."""
-        known = {name: value for name in _ABOUT if (value := getattr(later, name)) is not None}
-        return replace(self, **known)
-
-    def reviewed(self, review: Review) -> Review:
-        """The review, with the facts of its pull request."""
-        return replace(review, author=self.author, merged_at=self.merged_at, closed_at=self.closed_at)
-
-
-_ABOUT = tuple(field.name for field in fields(PullRequestFacts))
-NO_PULL_REQUEST = PullRequestFacts()
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,12 @@ from metareview.http.connections import (
     USER_AGENT,
     Compressed,
     Connections,
-    Reply,
+    Dropped,
+    HttpReply,
+    InsecureConnection,
+    Unreachable,
     UnusableReply,
-    connection_problem,
     retry_after,
-    tls_problem,
 )
 from metareview.judges.remote import context, local
 from metareview.judges.remote.answers import JsonObject, Malformed, parse
@@ -145,35 +146,32 @@ class Endpoint:
 
     def _send(self, body: bytes) -> tuple[int, Mapping[str, str], bytes]:
         """One HTTP exchange, counted if it reached the server: status, headers, body."""
-        from urllib3 import exceptions
-
         self._stop.take()
         problem: RequestFailed | None = None
-        reply: Reply | None = None
+        reply: HttpReply | None = None
         started, longest, deadline = time.monotonic(), self.first_answer.longest, self.first_answer.sent()
         try:
             reply = self._connections.exchange(
                 "POST", self._url, headers=self._headers, body=body, timeout=longest, deadline=deadline,
                 largest=self._largest_reply,
             )  # fmt: skip
-        except (exceptions.NewConnectionError, exceptions.ConnectTimeoutError, exceptions.ProxyError) as error:
+        except Unreachable as error:
             self._stop.give_back()
-            raise self._unreachable(error) from None
-        except exceptions.SSLError as error:
+            raise self._unreachable(str(error)) from None
+        except InsecureConnection as error:
             self._stop.give_back()
-            message = tls_problem(error)
             if not self.requests:
-                raise UsageError(f"{self.settings.server_name}: {message}. Check its certificate.") from None
-            raise RetryLater(f"no secure connection: {message}", sent=False) from None
-        except (exceptions.TimeoutError, TimeoutError):
+                raise UsageError(f"{self.settings.server_name}: {error}. Check its certificate.") from None
+            raise RetryLater(f"no secure connection: {error}", sent=False) from None
+        except TimeoutError:
             seconds = max(deadline() - started, self._timeout)
             problem = RetryLater(f"no answer within {seconds:.3g} s", timed_out=True)
         except UnusableReply as error:
             if isinstance(error, Compressed) and not self._stop.trusted:
                 raise UsageError(f"{self.settings.server_name}: {error}. Turn its compression off.") from None
             problem = GiveUp(str(error))
-        except (exceptions.HTTPError, OSError) as error:
-            problem = RetryLater(f"the connection was dropped ({type(error).__name__})")
+        except Dropped as error:
+            problem = RetryLater(f"the connection was dropped ({error})")
         finally:
             self.first_answer.over(heard=reply is not None)
         with self._lock:
@@ -186,9 +184,8 @@ class Endpoint:
         self._stop.replied()
         return reply.status, reply.headers, reply.data
 
-    def _unreachable(self, error: Exception) -> Exception:
+    def _unreachable(self, reason: str) -> Exception:
         """A server that was never reached is a wrong address; one that is gone may come back."""
-        reason = connection_problem(error)
         with self._lock:
             now = time.monotonic()
             self._unreachable_since = self._unreachable_since or now

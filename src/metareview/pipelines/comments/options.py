@@ -18,7 +18,7 @@ from metareview.judges.protocol import Judge
 from metareview.judges.registry import DEFAULT_JUDGE, LEARNING_JUDGES, VERDICTS, JudgeOptions
 from metareview.model.selection import Selection
 from metareview.pipelines import datasets
-from metareview.sources.datasets import Watch
+from metareview.sources.datasets import FileProgress
 
 
 class CommentsKeywords(TypedDict, total=False):
@@ -190,7 +190,7 @@ class CommentsOptions:
     def mode(self) -> Mode:
         return next(mode for mode in MODES if mode == self.alignment)
 
-    def with_datasets(self, watch: Watch | None = None, tell: datasets.Tell | None = None) -> CommentsOptions:
+    def with_datasets(self, watch: FileProgress | None = None, tell: datasets.Tell | None = None) -> CommentsOptions:
         """The same, with files in place of data sets' names."""
         return replace(
             self,

@@ -16,7 +16,7 @@ from metareview.pipelines import datasets
 from metareview.routing.protocol import RouterSpec
 from metareview.routing.summary import RoutingConfig
 from metareview.routing.truth import SOURCES, TRUTHS, USUAL_SOURCES
-from metareview.sources.datasets import Watch
+from metareview.sources.datasets import FileProgress
 
 RouterConfigs = Mapping[str, str | Path | Mapping[str, Any]]
 """By router, what its factory is given: a file with a JSON object, or the object."""
@@ -136,7 +136,7 @@ class RoutingOptions:
         for name, value in parsed.items():
             object.__setattr__(self, name, value)
 
-    def with_datasets(self, watch: Watch | None = None, tell: datasets.Tell | None = None) -> RoutingOptions:
+    def with_datasets(self, watch: FileProgress | None = None, tell: datasets.Tell | None = None) -> RoutingOptions:
         """The same, with files in place of a data set's name."""
         return replace(self, history=datasets.histories(self.history, watch, tell))
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 from urllib.parse import urlsplit
 
-from metareview.errors import UsageError
-from metareview.formats.api_node import Node, UnexpectedReply
-from metareview.http.connections import USER_AGENT, Reply
+from metareview.errors import InputError, UsageError
+from metareview.formats.api_reply import nodes, time_at
+from metareview.formats.record import Record
+from metareview.http.connections import USER_AGENT, HttpReply
 from metareview.model.time import SECOND, parse_time
-from metareview.sources.api import Api, RateLimit, RateLimited, TransientFailure, object_of
+from metareview.sources.access import Access
+from metareview.sources.api import Api, RateLimit, RateLimited, TransientFailure, json_of
 from metareview.sources.clock import Clock
-from metareview.sources.github.access import GitHubAccess
 
 _SECONDARY_WAIT = 60.0
 _LIMITS = ("RATE_LIMITED", "RATE_LIMIT", "SECONDARY_RATE_LIMIT")
@@ -29,7 +30,7 @@ class ScopesMissing(Exception):
 class GraphReply:
     """The data of a GraphQL reply, and the path and reason of each part that was refused."""
 
-    data: Node
+    data: Record
     refused: tuple[tuple[tuple[str | int, ...], str], ...] = ()
 
 
@@ -40,7 +41,7 @@ class GitHubApi(Api):
     limit_headers: ClassVar[str] = "x-ratelimit-"
     used_up: ClassVar[str] = "the hourly limit is used up"
 
-    def __init__(self, access: GitHubAccess, clock: Clock, show: Callable[[str], None]) -> None:
+    def __init__(self, access: Access, clock: Clock, show: Callable[[str], None]) -> None:
         headers = {
             "Authorization": f"Bearer {access.token.reveal()}",
             "Accept": "application/vnd.github+json",
@@ -63,12 +64,12 @@ class GitHubApi(Api):
         headers = {**self._headers, "Content-Type": "application/json"}
         return self._unless_limited(lambda: self._graph_reply(self._exchange("POST", self._graphql, headers, body)))
 
-    def rest(self, path: str) -> tuple[Node | None, bool]:
+    def rest(self, path: str) -> tuple[Record | None, bool]:
         """The object at a path, and True if it has a further page; None if it is absent."""
-        found = self.get(path, lambda reply: (object_of(reply), 'rel="next"' in reply.headers.get("link", "")))
+        found = self.get(path, lambda reply: (json_of(reply.data), 'rel="next"' in reply.headers.get("link", "")))
         return found or (None, False)
 
-    def _seconds_until_allowed(self, reply: Reply, words: str) -> float | None:
+    def _seconds_until_allowed(self, reply: HttpReply, words: str) -> float | None:
         wait = self._seconds_asked_for(reply)
         if wait is not None:
             return wait
@@ -80,38 +81,35 @@ class GitHubApi(Api):
             return "Allow the token for the organization's single sign-on in your token settings."
         return "Give a token that may read the repository's contents and pull requests."
 
-    def _graph_reply(self, reply: Reply) -> GraphReply:
+    def _graph_reply(self, reply: HttpReply) -> GraphReply:
         if reply.status != 200:
             fix = f"Check that {urlsplit(self._graphql).netloc} is a GitHub server."
             raise UsageError(f"{self._graphql} does not answer queries (HTTP {reply.status}). {fix}")
-        root = object_of(reply)
+        root = json_of(reply.data)
         try:
-            errors = root.children("errors")
-            data = root.child("data")
-            if data is not None:
-                self._note_limit(data.child("rateLimit"))
-            if data is None and not errors:
+            errors, data = nodes(root, "errors"), root.optional_object("data")
+            self._note_limit(data.optional_object("rateLimit"))
+            if root.value.get("data") is None and not errors:
                 raise TransientFailure("the reply has no data")
-            refused = self._judge_errors(errors, reply)
-        except UnexpectedReply as problem:
-            raise TransientFailure(f"the reply is not what was asked for: {problem}") from None
-        return GraphReply(data or Node({}), refused)
+            return GraphReply(data, self._judge_errors(errors, reply))
+        except InputError as problem:
+            raise TransientFailure(f"the reply is not what was asked for: {problem.problem}") from None
 
-    def _judge_errors(self, errors: list[Node], reply: Reply) -> tuple[tuple[tuple[str | int, ...], str], ...]:
+    def _judge_errors(self, errors: list[Record], reply: HttpReply) -> tuple[tuple[tuple[str | int, ...], str], ...]:
         """The refused parts of the data; raises if there is no data."""
         refused = []
         for error in errors:
             kind = error.text("type") or ""
             message = error.text("message") or ""
-            extensions = error.child("extensions")
-            code = (extensions and extensions.text("code")) or ""
+            extensions = error.optional_object("extensions")
+            code = extensions.text("code") or ""
             path = error.value.get("path")
             if kind in _LIMITS or "rate limit" in message.casefold():
                 seconds = self._seconds_until_allowed(reply, message)
                 raise RateLimited("the limit is used up", _SECONDARY_WAIT if seconds is None else seconds)
             if kind == "INSUFFICIENT_SCOPES" and not path:
                 raise ScopesMissing(self._quoted(message))
-            if "saml" in message.casefold() or (extensions is not None and extensions.value.get("saml_failure")):
+            if "saml" in message.casefold() or extensions.value.get("saml_failure"):
                 fix = "Allow the token for the organization's single sign-on in your token settings."
                 raise UsageError(f"the organization wants single sign-on (SAML) for this token. {fix}")
             if code in ("undefinedField", "undefinedType", "cannotSpreadFragment"):
@@ -126,11 +124,9 @@ class GitHubApi(Api):
             raise TransientFailure(f"the server had a problem with the query{self._quoted(message)}")
         return tuple(refused)
 
-    def _note_limit(self, node: Node | None) -> None:
+    def _note_limit(self, limit: Record) -> None:
         """Remember the rate limit; a server without limits sends none."""
-        if node is None:
-            return
-        limit, remaining = node.number("limit"), node.number("remaining")
-        if limit is not None and remaining is not None:
-            resets_at = parse_time(node.instant("resetAt")) / SECOND
-            self._graph_limit = RateLimit(limit, remaining, resets_at, max(1, node.number("cost") or 1))
+        most, remaining, cost = (limit.value.get(name) for name in ("limit", "remaining", "cost"))
+        if type(most) is int and type(remaining) is int:
+            resets_at = parse_time(time_at(limit, "resetAt")) / SECOND
+            self._graph_limit = RateLimit(most, remaining, resets_at, max(1, cost if type(cost) is int else 1))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from metareview.errors import UsageError
-from metareview.formats.api_node import Node, UnexpectedReply
+from metareview.errors import InputError, UsageError
+from metareview.formats.api_reply import nodes, number_at, time_at
+from metareview.formats.record import SEE_FORMATS, Record
 from metareview.model.time import parse_time
 from metareview.model.words import plural
 from metareview.sources.github.api import GitHubApi, GraphReply
 from metareview.sources.github.queries import Connection, PullRequestQuery, listing
-from metareview.sources.targets import Target
+from metareview.sources.targets import PullTarget
 
 _SMALLEST_SCALE = 6
 _CALM = 20
@@ -19,7 +20,7 @@ _CALM = 20
 class Pages:
     """The pull requests of one repository."""
 
-    def __init__(self, api: GitHubApi, target: Target) -> None:
+    def __init__(self, api: GitHubApi, target: PullTarget) -> None:
         self.unreadable = 0
         """Details that the token may not read."""
         self.repository = target.repository
@@ -37,24 +38,24 @@ class Pages:
         while True:
             where: Mapping[str, object] = {**self._repository, "after": after}
             reply = self._ask(listing, where)
-            connection = self._found(reply).child("pullRequests")
-            if connection is None:
-                raise UnexpectedReply("pullRequests is missing")
-            nodes = connection.children("nodes")
-            times = [parse_time(node.instant("createdAt")) for node in nodes]
+            repository = self._found(reply)
+            connection = repository.optional_object("pullRequests")
+            if not connection.value:
+                repository.fail(None, "pullRequests is missing", SEE_FORMATS)
+            times = [(node, parse_time(time_at(node, "createdAt"))) for node in nodes(repository, "pullRequests")]
             numbers = [
-                _number(node)
-                for node, at in zip(nodes, times, strict=True)
+                number_at(node, "number", "pull request")
+                for node, at in times
                 if (since is None or at >= since) and (until is None or at < until)
             ]
             after = _next(connection, seen)
-            if since is not None and any(at < since for at in times):
+            if since is not None and any(at < since for _, at in times):
                 after = None
             yield numbers, after
             if after is None:
                 return
 
-    def pull_requests(self, numbers: Sequence[int], wanted: PullRequestQuery) -> Iterator[tuple[int, Node | None]]:
+    def pull_requests(self, numbers: Sequence[int], wanted: PullRequestQuery) -> Iterator[tuple[int, Record | None]]:
         """The pull requests, each as soon as it is whole; None for a number that is no pull request (any more)."""
         start = 0
         batch: list[int] = []
@@ -68,36 +69,34 @@ class Pages:
             repository = self._found(reply)
             answered = list(batch)  # which further pages do not change
             for number in answered:
-                yield number, self._completed(repository.child(f"p{number}"), wanted)
+                yield number, self._completed(repository.optional_object(f"p{number}"), wanted)
             start += len(answered)
 
-    def _completed(self, node: Node | None, wanted: PullRequestQuery) -> Node | None:
-        if node is not None:
-            for connection in wanted.connections:
-                self._complete(node, connection)
-        return node
+    def _completed(self, pull_request: Record, wanted: PullRequestQuery) -> Record | None:
+        for connection in wanted.connections:
+            self._complete(pull_request, connection)
+        return pull_request if pull_request.value else None
 
-    def _complete(self, node: Node, connection: Connection) -> None:
+    def _complete(self, record: Record, connection: Connection) -> None:
         """Appends the further pages of a list, and of the lists inside it, to the first."""
-        page = node.child(connection.name)
-        if page is None:  # the server keeps none, or shows none
+        if record.value.get(connection.name) is None:  # the server keeps none, or shows none
             return
-        nodes = page.children("nodes")
+        page = record.optional_object(connection.name)
+        found = nodes(record, connection.name)
         seen: set[str | None] = set()
         while (after := _next(page, seen)) is not None:
-            where = {"id": node.required("id"), "after": after}
+            where = {"id": record.required("id", "its id"), "after": after}
             reply = self._ask(connection.further, where)
             self._count_unreadable(reply, levels=1)
-            parent = reply.data.child("node")
-            further = None if parent is None else parent.child(connection.name)
-            if further is None:
-                raise UnexpectedReply(f"a further page of {connection.name} is missing")
-            page = further
-            nodes += page.children("nodes")
+            parent = reply.data.optional_object("node")
+            page = parent.optional_object(connection.name)
+            if not page.value:
+                raise InputError(f"a further page of {connection.name} is missing")
+            found += nodes(parent, connection.name)
         for inner in connection.inner:
-            for each in nodes:
+            for each in found:
                 self._complete(each, inner)
-        node.value[connection.name]["nodes"] = [each.value for each in nodes]
+        record.value[connection.name]["nodes"] = [each.value for each in found]
 
     def _ask(self, query: Callable[[int], str], variables: Mapping[str, object]) -> GraphReply:
         """The reply to a query that is built for a scale; each retry asks for half as much."""
@@ -110,11 +109,11 @@ class Pages:
     def _shrink(self) -> None:
         self._scale, self._successes = min(_SMALLEST_SCALE, self._scale + 1), 0
 
-    def _found(self, reply: GraphReply) -> Node:
+    def _found(self, reply: GraphReply) -> Record:
         """The repository of a reply."""
         self._count_unreadable(reply, levels=2)
-        repository = reply.data.child("repository")
-        if repository is None:
+        repository = reply.data.optional_object("repository")
+        if not repository.value:
             raise UsageError(
                 f"{self._target.host} has no repository {self._target.repository} that this token may read. "
                 "Check its name, and give a token that may read its contents and pull requests."
@@ -132,20 +131,13 @@ def warning_of_unreadable(count: int) -> str:
     return f"{plural(count, 'detail')} {is_missing} missing: the token may not read {it}"
 
 
-def _number(node: Node) -> int:
-    number = node.number("number")
-    if number is None or number < 1:
-        raise UnexpectedReply("a pull request has no number")
-    return number
-
-
-def _next(connection: Node, seen: set[str | None]) -> str | None:
-    """The cursor of the next page; None after the last. UnexpectedReply where the pages run in a circle."""
-    page = connection.child("pageInfo")
-    if page is None or not page.flag("hasNextPage"):
+def _next(connection: Record, seen: set[str | None]) -> str | None:
+    """The cursor of the next page; None after the last. InputError where the pages run in a circle."""
+    page = connection.optional_object("pageInfo")
+    if not page.flag("hasNextPage"):
         return None
-    after = page.required("endCursor")
+    after = page.required("endCursor", "a cursor")
     if after in seen:
-        raise UnexpectedReply("the pages run in a circle")
+        raise InputError("the pages run in a circle")
     seen.add(after)
     return after

@@ -1,6 +1,6 @@
 """GraphQL queries as data: connections with the fields of their nodes, page by page at every level.
 
-Cost: GitHub counts a point for a hundred connections that a query may open, at the page sizes that it asks for, so
+Cost: GitHub counts a point for a hundred connections that a query may open, at the page sizes in it, so
 outer pages are small. Comments have their numbers in their addresses alone, since `databaseId` ends at 32 bits and
 older servers have no other.
 """
@@ -31,7 +31,7 @@ class Connection:
     """Connections of its nodes, whose fields then have an `id`."""
 
     def selection(self, scale: int, after: str = "") -> str:
-        """The part of a query that asks for a page; every step of `scale` halves the page."""
+        """The part of a query for one page; every step of `scale` halves the page."""
         size = max(_SMALLEST_PAGE, self.first >> scale)
         arguments = ", ".join(part for part in (f"first: {size}", after, self.arguments) if part)
         inside = " ".join([self.fields, *(each.selection(scale) for each in self.inner)])

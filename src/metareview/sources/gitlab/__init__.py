@@ -1,1 +1,0 @@
-"""Merge requests of a GitLab server, over its REST API (v4)."""
