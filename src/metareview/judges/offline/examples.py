@@ -1,4 +1,4 @@
-"""What known verdicts on the same references add to a pair's score.
+"""Scores of pairs, adjusted by known verdicts on the same references.
 
 A comment that was found to raise a reference is a further wording of it. So a pair is also looked at through what is
 known: how near its comment comes to a known wording of its reference, of another reference, and to a known comment that
@@ -39,7 +39,7 @@ NAMES = (
     "has_elsewhere",
     "has_noise",
 )
-"""What a pair is weighed by, in the order of the weights: the logit of its score without examples; the nearness to a
+"""The inputs of the adjustment, in the order of the weights: the logit of its score without examples; the nearness to a
 known wording of its reference, to one of another reference, to a known comment that raised none; whether there are
 any such."""
 WORDING, ELSEWHERE, NOISE = range(3)
@@ -50,7 +50,7 @@ _SURE = 1e-6
 
 @dataclass(frozen=True)
 class ExampleWeights:
-    """What was learned about weighing a pair's score against known verdicts."""
+    """The learned numbers for weighing a pair's score against known verdicts."""
 
     mean: Floats
     scale: Floats
@@ -125,7 +125,7 @@ class _BoardRows:
 
 
 def nearness(pairs: Pairs, chosen: Ints, known: Sequence[KnownNotes | None], found: Sequence[Board]) -> Nearness:
-    """How near the chosen pairs come to the known notes; `found` are the boards, whose texts are those of `pairs`."""
+    """The nearness of the chosen pairs to the known notes; `found` are the boards, whose texts are those of `pairs`."""
     near = Nearness(np.zeros((len(chosen), 3)), np.zeros((len(chosen), 3)), np.zeros((len(chosen), 3), bool))
     by_comment = np.argsort(pairs.comment[chosen], kind="stable")
     comment = pairs.comment[chosen][by_comment]
@@ -182,7 +182,7 @@ def _terms_by_board(notes: Notes, side: Side) -> sp.csr_array:
 
 
 def _is_example(board: Board, known: Sequence[KnownNotes | None]) -> NDArray[np.bool_]:
-    """(questions, known notes): whether a known note is an example for a question."""
+    """(questions, known notes): True where a known note is an example for a question."""
     is_example = np.ones((len(board.questions), len(board.known)), bool)
     for row, question in enumerate(board.questions.tolist()):
         each = known[question]

@@ -18,7 +18,7 @@ from metareview.judges.protocol import Question
 WORD_PAIRS = 4_000_000
 """Pairs of words that are compared at a time: bounds memory."""
 WASTE = 4
-"""How many times as many pairs as are wanted a table may have: one pair by itself takes as long as some in a table."""
+"""The most pairs that a table may have per requested pair: one pair by itself takes as long as some in a table."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Side:
 
     @property
     def sizes(self) -> Ints:
-        """How many slots each table has."""
+        """The number of slots of each table."""
         return np.diff(self.start)
 
     @property

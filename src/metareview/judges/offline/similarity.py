@@ -35,7 +35,7 @@ class NoteSimilarity:
         self._notes = read_notes(list(map(composed, texts)), self._model.background)
 
     def similar(self, one: Ints, other: Ints) -> NDArray[np.bool_]:
-        """Which pairs of notes score at or over the judge's threshold."""
+        """A mask of the pairs of notes that score at or over the judge's threshold."""
         similar: NDArray[np.bool_] = self.of_pairs(one, other) >= self.threshold
         return similar
 
