@@ -20,7 +20,7 @@ from metareview.judges.protocol import Question
 COMPARED, FEW = 60, 100
 """Pull requests that the peer is timed on, and how many pairs each has at most: a second of its work."""
 EXAMPLES = 100
-"""Known comments per pull request: what a dozen other tools say on one."""
+"""Known comments per pull request: those of a dozen other tools."""
 
 
 def run() -> Result:

@@ -65,7 +65,7 @@ def main() -> None:
     # No centring: the cosine that is wanted is the table's own, about its own origin.
     axes = np.linalg.svd(vectors * weight[:, None], full_matrices=False)[2][: options.dimensions]
     small = vectors @ axes.T
-    # The norm says how much a token matters, so one scale serves all; the few longest are cut off.
+    # The norm is the importance of a token, so one scale serves all; the few longest are cut off.
     scale = 127 / np.quantile(np.abs(small), 0.9999)
     packed = np.clip(np.rint(small * scale), -127, 127).astype(np.int8)
     text = np.frombuffer("\n".join(pieces).encode("ascii"), dtype=np.uint8)

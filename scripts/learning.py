@@ -1,4 +1,4 @@
-"""How the offline judge's numbers are learned: by maximum likelihood with a ridge, from pairs with verdicts."""
+"""Training of the offline judge's numbers by maximum likelihood with a ridge, from pairs with verdicts."""
 
 from __future__ import annotations
 

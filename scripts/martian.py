@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 NEARLY_EMPTY = frozenset({"linearb", "sentry"})
-"""Tools that said next to nothing."""
+"""Tools with next to no comments."""
 _FAMILIES = {
     "claude": ["claude-code"],
     "cubic": ["cubic-dev", "cubic-v2"],
@@ -35,7 +35,7 @@ _FAMILY = {tool: family for family, tools in _FAMILIES.items() for tool in tools
 
 
 def family(tool: str) -> str:
-    """What a tool is a version of."""
+    """The family of a tool: its name without a version."""
     return _FAMILY.get(tool, tool)
 
 
@@ -50,15 +50,15 @@ class Labelled:
     question: Question
     label: NDArray[np.int64]
     forced: Bools
-    """Whether another candidate of the tool matched the pair's golden comment, so that its no says little."""
+    """True if another candidate of the tool matched the pair's golden comment, so that its no is weak evidence."""
     severity: tuple[str, ...]
     """Of each golden comment."""
 
 
 def read_martian(folder: Path, tools: int = 36) -> list[Labelled]:
-    """Every tool that said something on every pull request, by every model; `tools`: those of which file, 12 or 36.
+    """Every tool with comments on every pull request, by every model; `tools`: those of which file, 12 or 36.
 
-    Notes are in the order of their text: their position in the files says something of the verdict.
+    Notes are in the order of their text: their position in the files depends on the verdict.
     """
     golden = {}
     for file in sorted(folder.glob("golden_*.json")):

@@ -1,4 +1,4 @@
-"""How good the offline judge is on pull requests, and on repositories, that it did not learn from.
+"""Accuracy of the offline judge on pull requests, and on repositories, that it did not learn from.
 
 Figures are means over the models whose verdicts they are against. Intervals (95 %) are by pull request: each is left
 out in turn.
@@ -34,7 +34,7 @@ from metareview.judges.protocol import UNDECIDED
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 FORCED = 0.3
-"""What a forced no counts when weights are learned, against 1 for any other verdict. Rivals are learned from it."""
+"""The weight of a forced no when weights are learned, against 1 for any other verdict. Rivals are learned from it."""
 FOLDS = 10
 SPLITS = 5
 
@@ -211,7 +211,7 @@ def _auc(data: Data, score: Floats, chosen: Bools, model: str) -> float:
 
 
 def tool_gaps(data: Data, called: Bools, one_to_one: bool) -> Floats:
-    """How far each tool's F1 is from that by the model, model after model."""
+    """The difference between each tool's F1 and that by the model, model after model."""
     found = []
     for model in np.unique(data.model):
         questions, of_model = [q for q in data.questions if q.model == model], data.model == model
@@ -243,7 +243,7 @@ def slope(logit: Floats, label: NDArray[np.int64]) -> float:
 
 
 def evaluate(data: Data, splits: int = SPLITS) -> dict[str, Any]:
-    """Everything but what examples add."""
+    """All figures but those with examples."""
     folds = [by_pull_request(data, seed) for seed in range(splits)]
     crossed = [Crossed.of(data, held_out(data, fold), fold) for fold in folds]
     left_out = left_out_repositories(data)
@@ -317,7 +317,7 @@ def so_many(count: int, seed: int = 0) -> Chooser:
 
 
 def example_nearness(data: Data, choose: Chooser, background: Any) -> Nearness:
-    """How near each pair comes to what the chosen tools' verdicts by the same model say."""
+    """How near each pair comes to what the chosen tools' known verdicts by the same model."""
     together: dict[tuple[str, str], list[Labelled]] = {}
     for q in data.questions:
         together.setdefault((q.model, q.pull), []).append(q)
@@ -346,7 +346,7 @@ def train_examples(data: Data, score: Floats, near: Sequence[Nearness], counts: 
 
 
 def learned_from(data: Data, background: Any) -> list[Nearness]:
-    """What the weights of examples are learned from: one, three, ten tools, and all of other families."""
+    """The training data for the weights of examples: one, three, ten tools, and all of other families."""
     return [
         example_nearness(data, choose, background) for choose in (so_many(1), so_many(3), so_many(10), other_families)
     ]

@@ -1,9 +1,9 @@
-"""Learn the offline judge's weights, and say how good they are on pull requests that they did not see.
+"""Learn the offline judge's weights, and measure their accuracy on pull requests that were held out.
 
     python scripts/train_offline.py              # writes src/metareview/data/offline-2.json
     python scripts/train_offline.py --check      # only the figures
 
-Weights come from `martian`: golden comments, what 34 tools said, the verdicts of three models. Word statistics come
+Weights come from `martian`: golden and 34 tools' comments, the verdicts of three models. Word statistics come
 from `aacr` alone, so nothing of a held-out pull request is in any of its features.
 """
 

@@ -1,4 +1,4 @@
-"""Known verdicts on the same references: what others said of an issue, and whether it was that issue.
+"""Known verdicts on the same references: which comments of other reviewers raise which issue.
 
 A comment that was found to raise a reference is a further wording of it; one that was found to raise none is a rival,
 something else that one could mean on this pull request. What is measured is never its own example.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KnownNotes:
-    """What is known about one question's references: other comments on them, each distinct note once.
+    """Known verdicts on one question's references: other comments on them, each distinct note once.
 
     Questions with the same `match`, the very same object, must have the same notes; they are looked at together.
     """
@@ -32,10 +32,10 @@ class KnownNotes:
 
 
 class Examples(Protocol):
-    """Where a judge looks up what is known."""
+    """The source of known verdicts for a judge."""
 
     digest: str
     """A hash of all that is known: two runs with equal digests learned from the same."""
 
     def known(self, question: Question) -> KnownNotes | None:
-        """What is known of a question's references, apart from its own reviewer's comments; None for nothing."""
+        """The known notes on a question's references, apart from its own reviewer's comments; None for nothing."""

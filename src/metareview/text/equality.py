@@ -1,5 +1,4 @@
-"""When two texts are equal: however their characters are encoded and, where that is wanted, whatever white space is
-between their words."""
+"""Equality of texts in any encoding of their characters and, if white space is collapsed, with any between words."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ def composed(text: str) -> str:
 
 
 def collapsed(text: str) -> str:
-    """The same, trimmed, each run of white space a space: no-break, ideographic and line separators are white space.
+    """The text in form NFC, trimmed, each run of white space a space, be it no-break, ideographic or a line separator.
 
     >>> collapsed(" cafe\\u0301\\u3000is\\u00a0open\\n")
     'café is open'

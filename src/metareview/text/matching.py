@@ -22,7 +22,7 @@ BLOCK_CELLS = 4_000_000
 
 
 class MatchingStrategy(StrEnum):
-    """What is compared (chunks as given, or their sentences) and how (equal strings, or ROUGE-L recall)."""
+    """The components compared (chunks as given, or their sentences) and how (equal strings, or ROUGE-L recall)."""
 
     EXACT_CHUNK_MATCH = "exact-chunk"
     EXACT_SENTENCE_MATCH = "exact-sentence"
@@ -31,12 +31,12 @@ class MatchingStrategy(StrEnum):
 
     @property
     def by_sentence(self) -> bool:
-        """Whether the components are sentences rather than chunks."""
+        """True if the components are sentences rather than chunks."""
         return self.value.endswith("-sentence")
 
     @property
     def default_threshold(self) -> float | None:
-        """The recall that a match must exceed unless told otherwise; None where strings must be equal."""
+        """The recall that a match must exceed unless a threshold is given; None where strings must be equal."""
         return {"rouge-chunk": 0.7, "rouge-sentence": 0.8}.get(self.value)
 
 
@@ -122,7 +122,7 @@ class PrecisionRecallF1:
         return [sentence for chunk in context for sentence in sentences(composed(chunk))]
 
     def _matches(self, retrieved: list[str], truth: list[str]) -> tuple[int, int]:
-        """How many retrieved components match, and how many of the distinct ground truth ones are matched."""
+        """The number of retrieved components that match, and how many of the distinct ground truth ones are matched."""
         if self.threshold is None:
             known = set(truth)
             return sum(component in known for component in retrieved), len(known.intersection(retrieved))

@@ -1,8 +1,8 @@
-"""Unicode normalisation in linear time, whatever the text.
+"""Unicode normalisation in linear time, for any text.
 
 Normalisation sorts the combining marks behind a character, which takes the square of their number: 100,000 marks in a
 row take half a minute. Unicode's Stream-Safe Text Format therefore breaks such a run with a grapheme joiner, which is
-not seen, after every 30 marks. Text that anybody writes has no such run, and is normalised as it is.
+not seen, after every 30 marks. Text in any real language has no such run, and is normalised as it is.
 """
 
 from __future__ import annotations
@@ -40,5 +40,5 @@ def _with_joiners(run: re.Match[str]) -> str:
 
 
 def _is_mark(character: str) -> bool:
-    """Whether normalisation may sort the character: some become marks only when they are decomposed."""
+    """True if normalisation may sort the character: some become marks only when they are decomposed."""
     return bool(combining(character) or combining(_normalize("NFKD", character)[0]))

@@ -17,14 +17,14 @@ from rapidfuzz.distance import LCSseq
 from metareview.text.tokens import tokens
 
 CHARACTERS = 0x110000
-"""How many distinct tokens can be written as one character each."""
+"""The most distinct tokens that can be written as one character each."""
 
 DENSE_ADVANTAGE = 5
-"""A cell of a dense matrix costs about a fifth of a pair asked for alone: it reuses the row's bit masks."""
+"""A cell of a dense matrix costs about a fifth of a pair compared by itself: it reuses the row's bit masks."""
 
 
 class _Numbers(dict[str, int]):
-    """A number for each token, from 0 on, in the order in which they are first asked for."""
+    """A number for each token, from 0 on, in the order of their first use."""
 
     def __missing__(self, token: str) -> int:
         self[token] = number = len(self)

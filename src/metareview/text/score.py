@@ -27,7 +27,7 @@ class TextResult(Scores):
     threshold: float | None
     n: int
     nulls: dict[str, int]
-    """How many items each mean leaves out, because the rate is null there."""
+    """The number of items each mean leaves out, because the rate is null there."""
     items: list[Scores]
 
 

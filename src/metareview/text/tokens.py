@@ -1,4 +1,4 @@
-"""The words of a text, in whatever script it is written.
+"""The words of a text, in any script.
 
 A text of ASCII characters has exactly rouge-score's tokens. In any other, those of its words that are ASCII are the
 same tokens still; beside them come the words of other letters, and where a script writes no spaces each character.
@@ -40,11 +40,11 @@ _SOUTHEAST_ASIAN = (
 """Scripts that put no spaces between words. Hangul, which does, is not among them."""
 
 _JOINERS = re.compile("(?<=[^\x00-\x7f])[\u200c\u200d]+(?=[^\x00-\x7f])")
-"""What joins or parts the letters of one word in Persian and in scripts of India, and is not seen by itself."""
+"""Invisible characters that join or part the letters of one word in Persian and in scripts of India."""
 _MARKS = ((0x0300, 0x036F), (0x3099, 0x309A), *_SOUTHEAST_ASIAN)
-"""Where marks are that a character of these scripts can have."""
+"""Code points among which a character of these scripts has its marks."""
 REMEMBERED = 20_000
-"""Of how many distinct characters it is remembered whether they belong to words: hostile text has them all."""
+"""The most distinct characters that are cached: hostile text has them all."""
 
 
 def tokens(text: str) -> list[str]:
@@ -103,7 +103,7 @@ def _without_leading_marks(word: str) -> str:
 
 
 class WordCharacters(dict[int, str]):
-    """What `str.translate` makes of each character: itself if it may be part of a word, else a space."""
+    """A table for `str.translate` of each character: itself if it may be part of a word, else a space."""
 
     def __missing__(self, number: int) -> str:
         kept = self.kept(chr(number))
@@ -119,7 +119,7 @@ _SEPARATORS_AS_SPACES = WordCharacters()
 
 
 def belongs_to_words(character: str) -> bool:
-    """Whether it is a letter, a decimal digit, a combining mark or a joiner.
+    """True for a letter, a decimal digit, a combining mark or a joiner.
 
     Not if it is a superscript or a subscript (`x²` and `2ⁿ` are read alike), an apostrophe that counts as a letter, or
     a mark that encloses or picks the look of what is before it, as in emoji and in the keycap `1️⃣`.

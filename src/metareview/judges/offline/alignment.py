@@ -60,8 +60,6 @@ def alignments(
     for table in np.flatnonzero(np.diff(layout.start)).tolist():
         own, other = left.own(table), right.own(table)
         near = notes.word_vector[left.word[own]] @ notes.word_vector[right.word[other]].T
-        np.maximum(near, 0, out=near)
-        np.minimum(near, UNIT**2, out=near)
         equal = slice(cuts[table], cuts[table + 1])
         near[ours[equal] - own.start, theirs[equal] - other.start] = UNIT**2
         our_words, their_words = left.notes_of(table), right.notes_of(table)
@@ -85,14 +83,15 @@ def _equal_stems(left: TableWords, right: TableWords) -> tuple[Ints, Ints]:
 
 
 def _nearest(near: NDArray[np.float32], index: Ints, start: Ints) -> NDArray[np.float32]:
-    """(notes, other words): how near some word of each note comes to each other word."""
-    nearest: NDArray[np.float32]
+    """(notes, other words): how near some word of each note comes to each other word, from 0 to UNIT^2."""
     if near.shape[1] < WIDE:
         nearest = np.maximum.reduceat(near[index], start, axis=0)
-        return nearest
-    nearest = np.empty((len(start), near.shape[1]), np.float32)
-    for note, (first, last) in enumerate(pairwise([*start.tolist(), len(index)])):
-        np.maximum.reduce(near[index[first:last]], axis=0, out=nearest[note])
+    else:
+        nearest = np.empty((len(start), near.shape[1]), np.float32)
+        for note, (first, last) in enumerate(pairwise([*start.tolist(), len(index)])):
+            np.maximum.reduce(near[index[first:last]], axis=0, out=nearest[note])
+    np.maximum(nearest, 0, out=nearest)
+    np.minimum(nearest, UNIT**2, out=nearest)
     return nearest
 
 

@@ -1,4 +1,4 @@
-"""What known verdicts on the same references add to a pair's score.
+"""Scores of pairs, adjusted by known verdicts on the same references.
 
 A comment that was found to raise a reference is a further wording of it. So a pair is also looked at through what is
 known: how near its comment comes to a known wording of its reference, of another reference, and to a known comment that
@@ -16,12 +16,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from metareview.judges.examples import KnownNotes
+from metareview.judges.offline.batches import batches
 from metareview.judges.offline.features import Pairs
+from metareview.judges.offline.layout import Side
 from metareview.judges.offline.notes import Floats, Ints, Notes, ranges
-from metareview.judges.offline.terms import overlaps
+from metareview.judges.offline.terms import dense_block, overlaps
 from metareview.judges.protocol import DIFFERENT, SAME
 
 NAMES = (
@@ -36,18 +39,18 @@ NAMES = (
     "has_elsewhere",
     "has_noise",
 )
-"""What a pair is weighed by, in the order of the weights: the logit of its score without examples; the nearness to a
+"""The inputs of the adjustment, in the order of the weights: the logit of its score without examples; the nearness to a
 known wording of its reference, to one of another reference, to a known comment that raised none; whether there are
 any such."""
 WORDING, ELSEWHERE, NOISE = range(3)
-BLOCK = 4_000_000
+BLOCK = 500_000
 """Pairs of notes that are compared at a time: bounds memory."""
 _SURE = 1e-6
 
 
 @dataclass(frozen=True)
 class ExampleWeights:
-    """What was learned about weighing a pair's score against known verdicts."""
+    """The learned numbers for weighing a pair's score against known verdicts."""
 
     mean: Floats
     scale: Floats
@@ -111,51 +114,80 @@ def boards(texts: Sequence[str], known: Sequence[KnownNotes | None]) -> tuple[li
     return list(numbers), found
 
 
+@dataclass(frozen=True)
+class _BoardRows:
+    """Some comments of a board's questions."""
+
+    board: Board
+    slots: Ints
+    question: Ints
+    """Each slot's question, by its place among the board's."""
+
+
 def nearness(pairs: Pairs, chosen: Ints, known: Sequence[KnownNotes | None], found: Sequence[Board]) -> Nearness:
-    """How near the chosen pairs come to the known notes; `found` are the boards, whose texts are those of `pairs`."""
+    """The nearness of the chosen pairs to the known notes; `found` are the boards, whose texts are those of `pairs`."""
     near = Nearness(np.zeros((len(chosen), 3)), np.zeros((len(chosen), 3)), np.zeros((len(chosen), 3), bool))
     by_comment = np.argsort(pairs.comment[chosen], kind="stable")
     comment = pairs.comment[chosen][by_comment]
     left, right = pairs.layout.left, pairs.layout.right
-    for board in found:
-        kinds, is_example = _kinds(board.match), _is_example(board, known)
-        there = (is_example @ kinds.reshape(-1, len(board.known)).T).reshape(-1, *kinds.shape[:2])
-        sizes = left.sizes[board.questions]
-        all_slots, in_board = ranges(left.start[board.questions], sizes), np.repeat(np.arange(len(sizes)), sizes)
-        for part in _parts(len(all_slots), len(board.known)):
-            slots = all_slots[part]
-            first, last = np.searchsorted(comment, slots), np.searchsorted(comment, slots, side="right")
-            own, row = by_comment[ranges(first, last - first)], np.repeat(np.arange(len(slots)), last - first)
-            question = in_board[part][row]
-            reference = pairs.reference[chosen[own]] - right.start[board.questions][question]
+    pieces = (rows for board in found for rows in _cut(board, left))
+    terms = pairs.notes.terms.shape[1]
+    for part in batches(pieces, lambda rows: len(rows.slots) * len(rows.board.known) + terms, BLOCK):
+        for rows, by_words, by_meaning in _compare(pairs.notes, left, part):
+            kinds, is_example = _kinds(rows.board.match), _is_example(rows.board, known)
+            there = (is_example @ kinds.reshape(-1, kinds.shape[2]).T).reshape(-1, *kinds.shape[:2])
+            first, last = np.searchsorted(comment, rows.slots), np.searchsorted(comment, rows.slots, side="right")
+            own, row = by_comment[ranges(first, last - first)], np.repeat(np.arange(len(first)), last - first)
+            question = rows.question[row]
+            reference = pairs.reference[chosen[own]] - right.start[rows.board.questions][question]
             near.known[own] = there[question, reference]
-            between = _between(pairs.notes, left.note[slots], board.known)
-            for some in _parts(len(own), kinds[0].size):
-                wanted = kinds[reference[some]] & is_example[question[some], None]
-                for values, nearest in zip((near.words, near.meaning), between, strict=True):
-                    values[own[some]] = np.where(wanted, nearest[row[some], None], 0.0).max(axis=2)
+            for values, nearest in ((near.words, by_words), (near.meaning, by_meaning)):
+                nearest *= is_example[rows.question]
+                for some in _parts(len(own), kinds[0].size):
+                    of_kinds = np.where(kinds[reference[some]], nearest[row[some], None], 0.0)
+                    values[own[some]] = of_kinds.max(axis=2)
     return near
 
 
+def _cut(board: Board, left: Side) -> Iterator[_BoardRows]:
+    """The comments of a board, with at most BLOCK pairs of a comment and a known note at a time."""
+    sizes = left.sizes[board.questions]
+    slots, question = ranges(left.start[board.questions], sizes), np.repeat(np.arange(len(sizes)), sizes)
+    for part in _parts(len(slots), len(board.known)):
+        yield _BoardRows(board, slots[part], question[part])
+
+
+def _parts(number: int, size: int) -> Iterator[slice]:
+    """Slices of so many rows, each with BLOCK cells at most; a row has `size`."""
+    step = max(1, BLOCK // size)
+    return (slice(start, start + step) for start in range(0, number, step))
+
+
+def _compare(notes: Notes, left: Side, part: Sequence[_BoardRows]) -> Iterator[tuple[_BoardRows, Floats, Floats]]:
+    """(comments, known notes): how near they are by shared words and by meaning, from 0 to 1. One product for all."""
+    ours, theirs = Side.of([left.note[rows.slots] for rows in part]), Side.of([rows.board.known for rows in part])
+    shared = overlaps(_terms_by_board(notes, ours), _terms_by_board(notes, theirs), np.tile(notes.rarity, len(part)))
+    for table, rows in enumerate(part):
+        slots = ours.slots(table)
+        meaning = np.clip(notes.meaning[ours.note[slots]] @ notes.meaning[rows.board.known].T, 0.0, 1.0)
+        yield rows, dense_block(shared, slots, theirs.slots(table)), meaning
+
+
+def _terms_by_board(notes: Notes, side: Side) -> sp.csr_array:
+    """The terms of notes in columns of their board's own, so that no product leaves a board."""
+    presence = notes.terms[side.note]
+    width, boards = presence.shape[1], len(side.start) - 1
+    column = np.repeat(side.table * width, np.diff(presence.indptr)) + presence.indices
+    return sp.csr_array((presence.data, column, presence.indptr), shape=(len(side.note), boards * width))
+
+
 def _is_example(board: Board, known: Sequence[KnownNotes | None]) -> NDArray[np.bool_]:
-    """(questions, known notes): whether a known note is an example for a question."""
+    """(questions, known notes): True where a known note is an example for a question."""
     is_example = np.ones((len(board.questions), len(board.known)), bool)
     for row, question in enumerate(board.questions.tolist()):
         each = known[question]
         is_example[row, list(each.left_out) if each else []] = False
     return is_example
-
-
-def _parts(number: int, size: int) -> Iterator[slice]:
-    """Slices of so many rows, each with BLOCK pairs of notes at most; a row has `size`."""
-    step = max(1, BLOCK // max(size, 1))
-    return (slice(start, start + step) for start in range(0, number, step))
-
-
-def _between(notes: Notes, texts: Ints, known: Ints) -> tuple[Floats, Floats]:
-    """(texts, known notes): how near they are by shared words and by meaning, from 0 to 1."""
-    words = overlaps(notes.terms[texts], notes.terms[known], notes.rarity).toarray()
-    return words, np.clip(notes.meaning[texts] @ notes.meaning[known].T, 0.0, 1.0)
 
 
 def _kinds(match: NDArray[np.int8]) -> NDArray[np.bool_]:

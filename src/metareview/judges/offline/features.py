@@ -48,20 +48,14 @@ class Pairs:
     reference: Ints
     """The slot of each pair's reference."""
 
-    @cached_property
-    def comment_note(self) -> Ints:
-        """The text of each pair's comment, by its number in the batch."""
-        return self.layout.left.note[self.comment]
-
-    @cached_property
-    def reference_note(self) -> Ints:
-        """The text of each pair's reference, by its number in the batch."""
-        return self.layout.right.note[self.reference]
+    def notes_of(self, place: Ints | slice) -> tuple[Ints, Ints]:
+        """The texts of some pairs' comments and references, by their numbers in the batch."""
+        return self.layout.left.note[self.comment[place]], self.layout.right.note[self.reference[place]]
 
     @cached_property
     def equal(self) -> NDArray[np.bool_]:
         """Which pairs' notes are the same but for white space."""
-        return self.notes.equal(self.comment_note, self.reference_note)
+        return self.notes.equal(*self.notes_of(slice(None)))
 
 
 @dataclass(frozen=True)
@@ -131,7 +125,7 @@ class _QuestionWeights:
 
 
 def all_features(notes: Notes, layout: Layout) -> Features:
-    """The features of all pairs of each question, asked about or not: each note is a rival of all others."""
+    """The features of all pairs of each question, scored or only rivals: each note is a rival of all others."""
     terms = QuestionTerms(notes, layout)
     values = terms.features(notes, *cut_rows(notes, layout))
     return Features(Pairs(notes, layout, *layout.all_pairs()), values, _AllRivals(terms))

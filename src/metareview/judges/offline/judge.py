@@ -2,7 +2,7 @@
 
 A small model with published weights looks at shared words, at their meaning, and at how far a pair stands out from its
 rivals on the same pull request. Its score is the probability that a strong model would call the two notes the same
-issue; docs/offline-judge.md says how far to trust it.
+issue; docs/offline-judge.md has its accuracy.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from metareview.judges.offline.reasons import Reasons, Standings
 from metareview.judges.protocol import DIFFERENT, SAME, Answer, Judge, Question, check_threshold
 
 BATCH = 200_000
-"""Pairs, asked about or not, that are in memory at a time."""
+"""All pairs, requested or not, that are in memory at a time."""
 
 
 class OfflineJudge(Judge):
@@ -46,7 +46,7 @@ class OfflineJudge(Judge):
             self.parameters["examples"] = examples.digest
 
     def judge(self, questions: Sequence[Question]) -> list[Answer]:
-        """Rivals are all notes of a question, asked about or not; no answer depends on another question."""
+        """Rivals are all notes of a question, requested or not; no answer depends on another question."""
         composed = map(with_composed_notes, questions)
         return [answer for batch in batches(composed, _size, BATCH) for answer in self._answers(batch)]
 
@@ -65,8 +65,8 @@ class OfflineJudge(Judge):
         crowded = is_crowded(batch[0])
         if crowded:
             batch = list(map(distinct_notes, batch))
-        asked = [np.asarray(question.pairs, np.int64).reshape(-1, 2) for question in batch]
-        if crowded and not len(asked[0]):
+        requested = [np.asarray(question.pairs, np.int64).reshape(-1, 2) for question in batch]
+        if crowded and not len(requested[0]):
             yield Answer(np.zeros(0), np.zeros(0, np.int8))
             return
         texts, layout = lay_out(batch)
@@ -74,9 +74,11 @@ class OfflineJudge(Judge):
         texts, found = boards(texts, known)
         notes = read_notes(texts, self._model.background)
         if crowded:
-            features, place = nearest_rivals_features(notes, layout, asked[0], self._model.weight / self._model.scale)
+            features, place = nearest_rivals_features(
+                notes, layout, requested[0], self._model.weight / self._model.scale
+            )
         else:
-            features, place = all_features(notes, layout), _places(layout, asked)
+            features, place = all_features(notes, layout), _places(layout, requested)
         pairs = features.pairs
         fit, score = self._model.score(features)
         del features  # reasons, which are kept, need the pairs alone
@@ -89,18 +91,18 @@ class OfflineJudge(Judge):
                 near.nearest,
             )
         standings = Standings(fit, pairs)
-        for own in np.split(place, np.cumsum(list(map(len, asked)))[:-1]):
+        for own in np.split(place, np.cumsum(list(map(len, requested)))[:-1]):
             match = np.where(score[own] >= self.threshold, SAME, DIFFERENT).astype(np.int8)
             yield Answer(score[own], match, Reasons(standings, own, score[own], nearest[own]))
 
 
-def _places(layout: Layout, asked: Sequence[Ints]) -> Ints:
-    """The places of the pairs asked about, (comment, reference), among all pairs; question after question."""
-    question = np.repeat(np.arange(len(asked)), list(map(len, asked)))
-    comment, reference = np.concatenate(asked).T
+def _places(layout: Layout, requested: Sequence[Ints]) -> Ints:
+    """The places of the requested pairs, (comment, reference), among all pairs; question after question."""
+    question = np.repeat(np.arange(len(requested)), list(map(len, requested)))
+    comment, reference = np.concatenate(requested).T
     return layout.places(layout.left.start[question] + comment, layout.right.start[question] + reference)
 
 
 def _size(question: Question) -> int:
-    """How many pairs of notes a question has to be compared; a crowded one is a batch by itself."""
+    """Number of pairs of notes to compare for a question; a crowded one is a batch by itself."""
     return BATCH + 1 if is_crowded(question) else (len(question.generated) + len(question.reference)) ** 2 // 4

@@ -1,10 +1,10 @@
 """Notes that are not in English, which is all that the offline judge has learned.
 
 It still compares the words, letters and identifiers that two such notes share, but not their meaning, and what a score
-is worth was never measured on them. So they are counted, and the reader of a run is told.
+is worth was never measured on them. So they are counted, and the run has a warning.
 
 A note counts if at least half of its words are in another script than Latin; or if it has more different words that
-tell of another language than words that tell of English, and at least two: function words, and words with letters that
+are of another language than of English, and at least two: function words, and words with letters that
 English does without. Code between backticks is not looked at.
 """
 
@@ -27,9 +27,9 @@ from metareview.text.equality import composed
 from metareview.text.tokens import tokens
 
 LOOKED_AT = 2_000
-"""How much of a note tells its language: its first characters."""
+"""The first characters of a note, from which its language is detected."""
 TRAINED_ON_ENGLISH = "The offline judge was trained on English"
-"""How the warning begins that a run has of notes in other languages."""
+"""The beginning of the warning about notes in other languages."""
 
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`]*`", re.DOTALL)
 
@@ -59,7 +59,7 @@ _LOANS = frozenset({"naïve", "naïvely", "naïveté", "façade", "façades", "c
 
 
 def not_in_english(note: str) -> bool:
-    """Whether a note is mostly in another language; False where nothing tells.
+    """True if a note is mostly in another language; False if that cannot be detected.
 
     >>> not_in_english("缓存的 key 没有包含 tenantId"), not_in_english("Die Datei wird nicht geschlossen")
     (True, True)
@@ -72,8 +72,8 @@ def not_in_english(note: str) -> bool:
     words = tokens(text)
     if text.isascii():
         distinct = set(words)
-        telling = len(distinct & _OTHERS)
-        return telling >= 2 and telling > len(distinct & _ENGLISH)
+        foreign = len(distinct & _OTHERS)
+        return foreign >= 2 and foreign > len(distinct & _ENGLISH)
     words = [word for word in words if word[0].isalpha()]
     latin = [word for word in words if _is_latin(word[0])]
     if len(latin) < len(words):
@@ -82,8 +82,8 @@ def not_in_english(note: str) -> bool:
         if others >= len(latin):
             return True
     distinct = set(latin)
-    telling = len(distinct & _OTHERS) + sum(not word.isascii() for word in distinct - _LOANS)
-    return telling >= 2 and telling > len(distinct & _ENGLISH)
+    foreign = len(distinct & _OTHERS) + sum(not word.isascii() for word in distinct - _LOANS)
+    return foreign >= 2 and foreign > len(distinct & _ENGLISH)
 
 
 @lru_cache(maxsize=20_000)

@@ -18,7 +18,7 @@ from metareview.judges.protocol import Question
 WORD_PAIRS = 4_000_000
 """Pairs of words that are compared at a time: bounds memory."""
 WASTE = 4
-"""How many times as many pairs as are wanted a table may have: one pair by itself takes as long as some in a table."""
+"""The most pairs that a table may have per requested pair: one pair by itself takes as long as some in a table."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,14 @@ class Side:
     start: Ints
     """Where each table's slots begin; one more entry than tables."""
 
+    @classmethod
+    def of(cls, tables: Sequence[Ints]) -> Side:
+        """The notes of each table, by their numbers."""
+        return cls(np.concatenate([np.zeros(0, np.int64), *tables]), np.cumsum([0, *map(len, tables)]))
+
     @property
     def sizes(self) -> Ints:
-        """How many slots each table has."""
+        """The number of slots of each table."""
         return np.diff(self.start)
 
     @property
@@ -82,11 +87,8 @@ def lay_out(questions: Sequence[Question]) -> tuple[list[str], Layout]:
     """The distinct texts of a batch's notes; and the layout of its questions, comments on the left."""
     numbers: dict[str, int] = {}
     comments, references = (
-        Side(
-            np.array([numbers.setdefault(note, len(numbers)) for notes in side for note in notes], np.int64),
-            np.cumsum([0, *map(len, side)]),
-        )
-        for side in ([q.generated for q in questions], [q.reference for q in questions])
+        Side.of([np.array([numbers.setdefault(note, len(numbers)) for note in notes], np.int64) for notes in side])
+        for side in ([question.generated for question in questions], [question.reference for question in questions])
     )
     return list(numbers), Layout.of(comments, references)
 

@@ -13,7 +13,7 @@ comment and a reference it takes three steps:
        claimed = exp(candidates) + strengths of the other comments on the same reference
        wanted  = exp(references) + strengths of the same comment's other references
 
-   A rival that says the same thing is none, so each strength is first multiplied by 1 minus how alike the rival and
+   A rival that raises the same issue is none, so each strength is first multiplied by 1 minus how alike the rival and
    this pair's own note are (see `Features`). In `wanted`, a reference that other comments claim is less of a rival:
    its strength is also multiplied by (exp(candidates) / its own claimed) ^ yielding.
 
@@ -53,12 +53,12 @@ LOWEST, HIGHEST = -8.0, 12.0  # the bounds that a fit is cut to
 # The highest fit that a rival is counted with: two comments that both quote a reference must not rule each other out.
 RIVALRY = 5.5
 CROWD = 0.5  # what all other comments on a reference count at most against the best one, as a share of its strength
-EQUAL = 0.999  # the least score of two notes that are equal but for white space, whatever the rivals
+EQUAL = 0.999  # the least score of two notes that are equal but for white space, with any rivals
 
 
 @dataclass(frozen=True)
 class Competition:
-    """What was learned about weighing a pair against its rivals; the names are those of the formulas above."""
+    """The learned numbers for weighing a pair against its rivals; the names are those of the formulas above."""
 
     own: float  # how much the pair's own fit counts
     saturation: float  # the fit from which more of it hardly helps
@@ -72,7 +72,7 @@ class Competition:
 
 @dataclass(frozen=True)
 class Model:
-    """Everything that was learned: weights, competition, threshold, and the word statistics behind the features."""
+    """The learned model: weights, competition, threshold, and the word statistics behind the features."""
 
     mean: Floats
     scale: Floats
@@ -89,20 +89,20 @@ class Model:
         return fit.round(9), self.probability(compete(fit, features, self.competition), features.pairs.equal)
 
     def score_with(self, score: Floats, near: Nearness, equal: Bools) -> Floats:
-        """The same probabilities, given known verdicts on the same references."""
+        """Probabilities of pairs, given their scores and known verdicts on the same references."""
         return np.where(equal, score, self.examples.rescored(score, near))
 
     def score_alone(self, values: Floats, equal: Bools) -> Floats:
         """The probability for pairs that have no rivals, as `score` gives it for questions of one note each way.
 
-        `values` are their features, `equal` says which are the same but for white space.
+        `values` are their features, `equal` marks those that are the same but for white space.
         """
         c = self.competition
         logit = c.own * _saturated(self.fit(values), c) + c.intercept
         return self.probability(logit - c.rival_candidates * c.candidates - c.rival_references * c.references, equal)
 
     def fit(self, values: Floats) -> Floats:
-        """How well each pair fits by itself, from its features."""
+        """The fit of each pair by itself, from its features."""
         fit: Floats = np.zeros(len(values))
         for column, mean, scale, weight in zip(values.T, self.mean, self.scale, self.weight, strict=True):
             fit += (column - mean) / scale * weight  # pair by pair: a matrix product may add each row up in its own way
@@ -110,10 +110,10 @@ class Model:
 
     @staticmethod
     def probability(logit: Floats, equal: Bools) -> Floats:
-        """The score of each pair; `equal` says which are the same but for white space."""
+        """The score of each pair; `equal` marks those that are the same but for white space."""
         score: Floats = 1 / (1 + np.exp(-logit))
         score = np.where(equal, np.maximum(score, EQUAL), score)
-        # Sums over rivals and words depend on their order in the last digits; what is told of a pair must not.
+        # Sums over rivals and words depend on their order in the last digits; the score of a pair must not.
         return score.round(9)
 
 
@@ -129,7 +129,7 @@ def compete(fit: Floats, features: Features, c: Competition) -> Floats:
 
 
 def strength_of(fit: Floats) -> Floats:
-    """What a pair counts as a rival."""
+    """The strength of a pair as a rival."""
     strength: Floats = np.exp(np.minimum(fit, RIVALRY))
     return strength
 

@@ -3,8 +3,8 @@
 Of a question with up to PAIRS pairs and NOTES notes on a side, each note is a rival of all others, and every pair is
 scored. In a larger one, a hundred times the size of any review that people write, each pair has RIVALS rival comments
 and as many rival references at most: the distinct notes that come nearest to its reference and to its comment, by
-shared words and by meaning. Only they and the pairs that are asked about are scored. So memory and time grow with the
-pairs asked about; only the search for the nearest notes compares all, in blocks of matrix products.
+shared words and by meaning. Only they and the requested pairs are scored. So memory and time grow with the
+requested pairs; only the search for the nearest notes compares all, in blocks of matrix products.
 
 A pair's score does not depend on the order of the notes: they are sorted by their text.
 """
@@ -31,7 +31,7 @@ CELLS = 1_000_000
 
 
 def is_crowded(question: Question) -> bool:
-    """Whether only the nearest notes of a question count as rivals."""
+    """True if only the nearest notes of a question count as rivals."""
     ours, theirs = len(question.generated), len(question.reference)
     return ours * theirs > PAIRS or max(ours, theirs) > NOTES
 
@@ -46,19 +46,19 @@ def distinct_notes(question: Question) -> Question:
     return replace(question, generated=generated, reference=reference, pairs=pairs, generated_at=(), reference_at=())
 
 
-def nearest_rivals_features(notes: Notes, layout: Layout, asked: Ints, weight: Floats) -> tuple[Features, Ints]:
-    """The pairs asked about, (comment, reference), of one question of distinct notes, and all pairs of their rivals;
-    and where those asked about are among them.
+def nearest_rivals_features(notes: Notes, layout: Layout, requested: Ints, weight: Floats) -> tuple[Features, Ints]:
+    """The features of the requested pairs, (comment, reference), of one question of distinct notes and of all pairs of
+    their rivals; and the places of the requested pairs among them.
 
-    `weight` is the weight of each feature. Sums over other references are those of the pairs asked about alone.
+    `weight` is the weight of each feature. Sums over other references are those of the requested pairs alone.
     """
     terms = QuestionTerms(notes, layout)
     comments = _Candidates(terms.left, notes.meaning[layout.left.note], terms)
     references = _Candidates(terms.right, notes.meaning[layout.right.note], terms)
     size = len(layout.left.note)
-    asked_key: Ints = asked[:, 1] * size + asked[:, 0]
-    own, place = np.unique(asked_key, return_inverse=True)
-    rows: Ints = np.unique(asked[:, 0])
+    requested_key: Ints = requested[:, 1] * size + requested[:, 0]
+    own, place = np.unique(requested_key, return_inverse=True)
+    rows: Ints = np.unique(requested[:, 0])
     of_rows: Ints = references.nearest_to(comments, rows, weight) * size + rows[:, None]
     columns: Ints = np.unique(np.concatenate([own, of_rows.ravel()]) // size)
     of_columns: Ints = columns[:, None] * size + comments.nearest_to(references, columns, weight)

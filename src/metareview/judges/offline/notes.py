@@ -1,4 +1,4 @@
-"""What the offline judge works out for each note once: its words, their stems, weights and vectors."""
+"""The features of each note by itself: its words, their stems, weights and vectors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ UNIT = 2000
 
 @dataclass(frozen=True)
 class Background:
-    """How common words are in review comments at large, and what they mean."""
+    """The frequency of words in review comments at large, and their vectors."""
 
     notes: int
     frequency: Mapping[str, int]  # in how many of the background's notes a stem occurs; rare ones are left out
@@ -43,7 +43,7 @@ class Notes:
 
     A word is in lower case and not stemmed; word 0 stands for no word. A term is a stem or a whole identifier. Words
     are numbered by the alphabet, terms from the rarest on, equally rare ones by the alphabet: what is added up in
-    their order then comes to the same whatever else is in the batch.
+    their order then comes to the same in any batch.
     """
 
     texts: Sequence[str]
@@ -62,7 +62,7 @@ class Notes:
 
     @cached_property
     def word_count(self) -> Ints:
-        """How many words each note has that are compared by meaning."""
+        """Number of words of each note that are compared by meaning."""
         return np.array(list(map(len, self.words)), np.int64)
 
     @cached_property
@@ -74,7 +74,7 @@ class Notes:
         return np.array(equality_numbers(self.texts), np.int64)
 
     def equal(self, left: Ints, right: Ints) -> NDArray[np.bool_]:
-        """Which pairs of notes are the same but for white space; empty notes equal nothing."""
+        """A mask of the pairs of notes that are the same but for white space; empty notes equal nothing."""
         equal: NDArray[np.bool_] = (self._equality[left] == self._equality[right]) & (self._equality[left] > 0)
         return equal
 
@@ -109,7 +109,7 @@ class Notes:
 
 @dataclass(frozen=True)
 class Spelling:
-    """What the notes of a batch write, in their order: it is put into words only for those that somebody reads of."""
+    """The words and identifiers of a batch as its notes write them, note after note; looked up only for reasons."""
 
     words: list[str]  # by number
     word: Ints  # the words of all notes, note after note
@@ -169,7 +169,7 @@ class _Vocabulary(dict[str, int]):
 
 
 def read_notes(texts: Sequence[str], background: Background) -> Notes:
-    """Everything that depends on a note alone."""
+    """Read texts into words, terms and vectors: all that depends on a note alone."""
     vocabulary = _Vocabulary()
     run, run_end = _runs_of(texts, vocabulary)
     words_of_run, identifier_of_run = vocabulary.words_of_run, np.array(vocabulary.identifier_of_run, np.int64)
@@ -242,9 +242,9 @@ def ranges(starts: Ints, sizes: Ints) -> Ints:
 def _content_words(word: Ints, note: Ints, names: Sequence[str], notes: int) -> list[Ints]:
     """The first MOST_WORDS distinct words of each note that are no stop words; word 0 where there are none."""
     stop = np.array([name in STOP for name in names], bool)
-    told = np.flatnonzero(~stop[word])
-    _, first = np.unique(note[told] * len(names) + word[told], return_index=True)
-    kept = told[np.sort(first)]
+    content = np.flatnonzero(~stop[word])
+    _, first = np.unique(note[content] * len(names) + word[content], return_index=True)
+    kept = content[np.sort(first)]
     number = np.bincount(note[kept], minlength=notes)
     kept = kept[np.arange(len(kept)) - np.repeat(np.cumsum(number) - number, number) < MOST_WORDS]
     without = np.flatnonzero(number == 0)

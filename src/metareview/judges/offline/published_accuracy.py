@@ -1,4 +1,4 @@
-"""How far the offline judge may be trusted: what its weights file says of pull requests that it had not seen."""
+"""The offline judge's published accuracy: figures of its weights file on pull requests that it did not learn from."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class HeldOut:
     kappa_by: Mapping[str, float] = field(default_factory=dict)
     """By what was held out: `pull_request`, `repository`."""
     kappa_without_rivals: float | None = None
-    """Asked about pair by pair, as labels without groups are."""
+    """Scored pair by pair, as labels without groups are."""
     models: int | None = None
-    """How many models' verdicts it was held to."""
+    """Number of models whose verdicts it was compared with."""
     f1_gap: float | None = None
-    """How far the F1 of a tool is from what the models make of it, on average."""
+    """Mean absolute difference between a tool's F1 by this judge and by the models."""
     by_severity: Mapping[str, KappaOf] = field(default_factory=dict)
     reliability: Sequence[tuple[float, float, int]] = ()
     """Mean score, share of matches and number of pairs, of pairs that score alike."""
@@ -50,7 +50,7 @@ class HeldOut:
 
 @cache
 def held_out(weights: str | None = None) -> HeldOut:
-    """Of the weights that ship, or of those with this name; empty where they no longer ship, or the file is silent."""
+    """Of the weights that ship, or of those with this name; empty where they no longer ship, or without figures."""
     name = PurePath(FILE).stem if weights is None else weights
     path = files("metareview") / "data" / f"{name}.json"
     if not _WEIGHTS.fullmatch(name) or not path.is_file():
@@ -112,6 +112,6 @@ def _points(curve: Sequence[object]) -> Sequence[tuple[float, float, int]]:
 
 
 def _number(value: object) -> float | None:
-    """A finite number; whatever else stands there is none."""
+    """The value as a finite number; None for anything else."""
     number = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
     return number if number is not None and isfinite(number) else None

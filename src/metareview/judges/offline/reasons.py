@@ -1,4 +1,4 @@
-"""The offline judge's reasons: one short sentence per pair, put into words only when somebody reads it."""
+"""The offline judge's reasons: one short sentence per pair, written only when it is read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from metareview.judges.offline.notes import Floats, Ints, Notes
 from metareview.model.words import format_score
 
 FEW = 1_000  # of so many pairs the reasons are kept once they are put into words
-CLEAR = 1.0  # by how much a pair's fit must exceed every rival's for its reason to say that it stands out
+CLEAR = 1.0  # by how much a pair's fit must exceed every rival's for it to stand out from them
 
 
 _STANDINGS = (
@@ -58,7 +58,7 @@ def _short(name: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Standings:
-    """How each pair stands among its rivals, as the number of a phrase; worked out when it is first read."""
+    """The standing of each pair among its rivals, as the number of a phrase; worked out when it is first read."""
 
     fit: Floats
     pairs: Pairs
@@ -93,11 +93,11 @@ def _best_other(fit: Floats, group: Ints, groups: int) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Reasons(Sequence[str]):
-    """For each pair asked about: what its notes share, and how it stands among its rivals."""
+    """The reason of each requested pair: what its notes share, and how it stands among its rivals."""
 
     standings: Standings
     place: Ints
-    """Where each pair asked about is among all pairs."""
+    """The place of each requested pair among all pairs."""
     score: Floats
     nearest: NDArray[np.int8]
     """The kind of known comment that each pair comes nearest to; -1 where nothing is known of it."""
@@ -121,7 +121,7 @@ class Reasons(Sequence[str]):
 
     def _texts(self, index: slice) -> list[str]:
         pairs, place = self.standings.pairs, self.place[index]
-        notes = pairs.comment_note[place].tolist(), pairs.reference_note[place].tolist()
+        notes = (note.tolist() for note in pairs.notes_of(place))
         phrases = pairs.equal[place].tolist(), self.standings.phrase[place].tolist()
         columns = (*notes, *phrases, self.score[index].tolist(), self.nearest[index].tolist())
         return [

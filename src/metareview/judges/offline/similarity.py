@@ -35,7 +35,7 @@ class NoteSimilarity:
         self._notes = read_notes(list(map(composed, texts)), self._model.background)
 
     def similar(self, one: Ints, other: Ints) -> NDArray[np.bool_]:
-        """Which pairs of notes score at or over the judge's threshold."""
+        """A mask of the pairs of notes that score at or over the judge's threshold."""
         similar: NDArray[np.bool_] = self.of_pairs(one, other) >= self.threshold
         return similar
 
@@ -77,19 +77,16 @@ class _PairWeights:
 
     def of_words(self, words: TableWords, others: Side, presence: sp.csr_array) -> WordWeights:
         place = self._terms.places(words.table, words.stem)
+        in_one, in_both = IN_ONE * self._root_rarity, IN_BOTH * self._root_rarity
 
         def weights(table: int) -> Floats:
-            own, slots = self._terms.own(table), others.slots(table)
-            stem, word_stem = np.unique(place[words.own(table)], return_inverse=True)
-            column = np.full(own.stop - own.start, -1)
-            column[stem[stem >= 0] - own.start] = np.flatnonzero(stem >= 0)
+            terms, slots = self._terms.own(table), others.slots(table)
             ends = presence.indptr[slots.start : slots.stop + 1]
-            row = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
-            of_term = column[presence.indices[ends[0] : ends[-1]] - own.start]
-            weight = np.full((len(ends) - 1, len(stem)), IN_ONE)
-            weight[row[of_term >= 0], of_term[of_term >= 0]] = IN_BOTH
-            weight *= np.append(self._root_rarity, 1.0)[stem]
-            weight[:, stem < 0] = 1.0
-            return weight[:, word_stem]
+            stored = presence.indices[ends[0] : ends[-1]]
+            of_terms = np.ones((len(ends) - 1, terms.stop - terms.start + 1))  # a word without a stem has the last
+            of_terms[:, :-1] = in_one[terms]
+            of_terms[np.repeat(np.arange(len(of_terms)), np.diff(ends)), stored - terms.start] = in_both[stored]
+            of_word = place[words.own(table)]
+            return of_terms[:, np.where(of_word < 0, -1, of_word - terms.start)]
 
         return weights

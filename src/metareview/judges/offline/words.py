@@ -25,7 +25,7 @@ it its may not of on only or should so such than that the then there this to use
 which will with would
 """
 STOP = frozenset(_STOP.split())
-"""Words that say nothing about which issue is meant; left out of the alignment by meaning."""
+"""Words that do not identify an issue; left out of the alignment by meaning."""
 
 _SUFFIXES = """
 ization:iz ational:at iveness:iv fulness: ations:at ation:at ators:at ator:at ities: ity: ments: ment: ness:
@@ -37,7 +37,7 @@ SUFFIXES = tuple(pair.split(":") for pair in _SUFFIXES.split())
 
 
 class _RunCharacters(WordCharacters):
-    """The same for runs: `_` and `$` belong to words, and a number like `²` is one by itself."""
+    """The characters of runs: `_` and `$` belong to words, and a number like `²` is one by itself."""
 
     def kept(self, character: str) -> str:
         if character in "_$" or belongs_to_words(character):
@@ -50,7 +50,7 @@ _OTHER_ASCII_AS_SPACES = "".join(chr(code) if RUN.match(chr(code)) else " " for 
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _HANGUL = re.compile("[\uac00-\ud7a3]")
 _KEPT, _KEPT_SYLLABLES = 4, 2
-"""How many letters of a word in another alphabet, and how many syllables of a Korean one, are its stem."""
+"""Letters of a word in another alphabet, and syllables of a Korean one, that make its stem."""
 
 
 def runs(note: str) -> list[str]:
