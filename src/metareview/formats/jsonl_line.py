@@ -50,8 +50,15 @@ def review_of_line(line: bytes, source: str) -> Review | None:
         return None
     comments = found.comments or ()
     for comment in comments:
+        # Few values among many comments: each text is held once.
         if comment.path:
-            force_setattr(comment, "path", intern(comment.path))  # Many comments are on one file.
+            force_setattr(comment, "path", intern(comment.path))
+        if comment.side:
+            force_setattr(comment, "side", intern(comment.side))
+        if comment.category or comment.context or comment.severity:
+            for name in ("category", "context", "severity"):
+                if text := getattr(comment, name):
+                    force_setattr(comment, name, intern(text))
         if comment.meta and _is_deep(comment.meta):
             return None
     return Review(
